@@ -1,0 +1,422 @@
+#include "policy_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "base/suggest.h"
+
+#define POLICY(context) (((struct policy_arguments *)(context))->policy)
+
+static int bad(coop_error **err, const char *what, const char *value, const char *expected)
+{
+    return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad %s '%s': expected %s", what, value,
+                     expected);
+}
+
+static int set_workspace(void *context, const char *value, coop_error **err)
+{
+    return coop_policy_set_workspace(POLICY(context), value, err);
+}
+
+static int set_same_path(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_same_path(POLICY(context), true, err);
+}
+
+/* P[:T]: a colon separates, so a path with one in it needs --mount. */
+static int add_shared(void *context, const char *value, bool read_only, coop_error **err)
+{
+    auto_free char *source = strdup(value);
+    auto_free char *absolute = NULL;
+
+    if (!source)
+        return fail_no_memory(err);
+    char *target = strchr(source, ':');
+    if (target)
+        *target++ = '\0';
+    if (!target && *source != '/') { /* shown at its own place, which must be absolute */
+        absolute = realpath(source, NULL);
+        if (!absolute)
+            return fail_as(err, fail(err, errno, "open the mount source '%s'", source),
+                           COOP_ERROR_BAD_POLICY);
+        return coop_policy_add_bind(POLICY(context), absolute, NULL, read_only, err);
+    }
+    return coop_policy_add_bind(POLICY(context), source, target, read_only, err);
+}
+
+static int add_ro(void *context, const char *value, coop_error **err)
+{
+    return add_shared(context, value, true, err);
+}
+
+static int add_rw(void *context, const char *value, coop_error **err)
+{
+    return add_shared(context, value, false, err);
+}
+
+/* Docker's SRC:DST[:ro|rw] */
+static int add_volume(void *context, const char *value, coop_error **err)
+{
+    auto_free char *source = strdup(value);
+    bool read_only = false;
+
+    if (!source)
+        return fail_no_memory(err);
+    char *target = strchr(source, ':');
+    if (!target || target == source || target[1] == '\0')
+        return bad(err, "volume", value, "SRC:DST[:ro]");
+    *target++ = '\0';
+    char *mode = strchr(target, ':');
+    if (mode) {
+        *mode++ = '\0';
+        if (strcmp(mode, "ro") != 0 && strcmp(mode, "rw") != 0)
+            return bad(err, "volume", value, "SRC:DST[:ro]");
+        read_only = strcmp(mode, "ro") == 0;
+    }
+    if (*source != '/' && *source != '.' && *source != '~')
+        return bad(err, "volume source", source,
+                   "a path beginning with '/' or '.' (coop has no named volumes)");
+    return coop_policy_add_bind(POLICY(context), source, target, read_only, err);
+}
+
+struct mount_words {
+    const char *type, *source, *target;
+    bool read_only;
+    uint64_t size;
+};
+
+static int read_mount_word(struct mount_words *words, char *word, coop_error **err)
+{
+    static const char *const keys[] = { "type", "source", "target", "readonly", "size", NULL };
+    char *value = strchr(word, '=');
+
+    if (value)
+        *value++ = '\0';
+    if (strcmp(word, "readonly") == 0 || strcmp(word, "ro") == 0) {
+        words->read_only = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+        return 0;
+    }
+    if (!value)
+        return bad(err, "mount word", word, "key=value, or readonly");
+    if (strcmp(word, "type") == 0)
+        words->type = value;
+    else if (strcmp(word, "source") == 0 || strcmp(word, "src") == 0)
+        words->source = value;
+    else if (strcmp(word, "target") == 0 || strcmp(word, "dst") == 0 ||
+             strcmp(word, "destination") == 0)
+        words->target = value;
+    else if (strcmp(word, "tmpfs-size") == 0 || strcmp(word, "size") == 0)
+        return quantity_size(value, &words->size, err);
+    else {
+        const char *near = suggest(word, keys);
+        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "unknown mount key '%s'", word);
+
+        return near ? fail_hint(err, r, "did you mean %s?", near) : r;
+    }
+    return 0;
+}
+
+static int add_mount(void *context, const char *value, coop_error **err)
+{
+    auto_free char *copy = strdup(value);
+    struct mount_words words = { .type = "bind" };
+    char *rest = NULL;
+
+    if (!copy)
+        return fail_no_memory(err);
+    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        int r = read_mount_word(&words, word, err);
+
+        if (r < 0)
+            return r;
+    }
+    if (!words.target)
+        return bad(err, "mount", value, "a target=PATH in it");
+    if (strcmp(words.type, "tmpfs") == 0) {
+        if (words.source)
+            return bad(err, "mount", value, "no source with type=tmpfs");
+        return coop_policy_add_tmpfs(POLICY(context), words.target, words.size, words.read_only,
+                                     err);
+    }
+    if (strcmp(words.type, "bind") != 0)
+        return bad(err, "mount type", words.type, "bind or tmpfs");
+    if (!words.source)
+        return bad(err, "mount", value, "a source=PATH in it");
+    return coop_policy_add_bind(POLICY(context), words.source, words.target, words.read_only, err);
+}
+
+static int add_block(void *context, const char *value, coop_error **err)
+{
+    return coop_policy_add_block(POLICY(context), value, err);
+}
+
+static int set_env(void *context, const char *value, coop_error **err)
+{
+    auto_free char *name = strdup(value);
+
+    if (!name)
+        return fail_no_memory(err);
+    char *text = strchr(name, '=');
+    if (!text || text == name)
+        return bad(err, "variable", value, "NAME=VALUE");
+    *text++ = '\0';
+    return coop_policy_set_env(POLICY(context), name, text, err);
+}
+
+static int pass_env(void *context, const char *value, coop_error **err)
+{
+    struct policy_arguments *arguments = context;
+
+    if (!*value || strchr(value, '='))
+        return bad(err, "variable name", value, "a name without '='");
+    if (arguments->n_env_pass == POLICY_MAX_PASS)
+        return bad(err, "variable name", value, "at most 256 of them");
+    arguments->env_pass[arguments->n_env_pass++] = value;
+    return 0;
+}
+
+static int set_chdir(void *context, const char *value, coop_error **err)
+{
+    return coop_policy_set_directory(POLICY(context), value, err);
+}
+
+static int set_uid(void *context, const char *value, coop_error **err)
+{
+    uint64_t uid = 0;
+    int r = quantity_count(value, 0, UINT32_MAX - 1, &uid, err);
+
+    return r < 0 ? r : coop_policy_set_uid(POLICY(context), (uint32_t)uid, err);
+}
+
+static int set_hostname(void *context, const char *value, coop_error **err)
+{
+    return coop_policy_set_hostname(POLICY(context), value, err);
+}
+
+static int find_word(const char *const *words, const char *what, const char *value, coop_error **err)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], value) == 0)
+            return i;
+    const char *near = suggest(value, words);
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad %s '%s': expected %s, %s%s%s", what,
+                      value, words[0], words[1], words[2] ? " or " : "", words[2] ? words[2] : "");
+    return near ? fail_hint(err, r, "did you mean %s?", near) : r;
+}
+
+static int set_network(void *context, const char *value, coop_error **err)
+{
+    static const char *const words[] = { "none", "off", "host", NULL };
+    int i = find_word(words, "network", value, err);
+
+    return i < 0 ? i : coop_policy_set_network(POLICY(context), (coop_network)i, err);
+}
+
+static int set_mode(void *context, const char *value, coop_error **err)
+{
+    static const char *const words[] = { "required", "preferred", "disabled", NULL };
+    int i = find_word(words, "mode", value, err);
+
+    return i < 0 ? i : coop_policy_set_mode(POLICY(context), (coop_mode)i, err);
+}
+
+static int set_profile(void *context, const char *value, coop_error **err)
+{
+    static const char *const words[] = { "default", "dev", NULL };
+    int i = find_word(words, "profile", value, err);
+
+    return i < 0 ? i : coop_policy_set_profile(POLICY(context), (coop_profile)i, err);
+}
+
+static int set_limit(void *context, coop_limit limit, const char *value,
+                     int (*parse)(const char *, uint64_t *, coop_error **), coop_error **err)
+{
+    uint64_t number = COOP_LIMIT_NONE;
+    int r = strcmp(value, "none") == 0 ? 0 : parse(value, &number, err);
+
+    return r < 0 ? r : coop_policy_set_limit(POLICY(context), limit, number, err);
+}
+
+static int parse_count(const char *value, uint64_t *out, coop_error **err)
+{
+    return quantity_count(value, 1, INT64_MAX, out, err);
+}
+
+static int set_memory(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_MEMORY, value, quantity_size, err);
+}
+
+static int set_pids(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_PIDS, value, parse_count, err);
+}
+
+static int set_cpus(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_CPUS, value, quantity_decimal_milli, err);
+}
+
+static int set_cpu_seconds(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_CPU_SECONDS, value, parse_count, err);
+}
+
+static int set_file_size(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_FILE_SIZE, value, quantity_size, err);
+}
+
+static int set_open_files(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_OPEN_FILES, value, parse_count, err);
+}
+
+static int set_tmp_size(void *context, const char *value, coop_error **err)
+{
+    return set_limit(context, COOP_LIMIT_TMP_SIZE, value, quantity_size, err);
+}
+
+static int set_timeout(void *context, const char *value, coop_error **err)
+{
+    struct policy_arguments *arguments = context;
+    uint64_t ms = 0;
+    int r = quantity_duration_ms(value, &ms, err);
+
+    if (r == 0 && ms == 0)
+        return bad(err, "duration", value, "more than 0");
+    arguments->options.timeout_ms = ms;
+    return r;
+}
+
+static int keep_fd(void *context, const char *value, coop_error **err)
+{
+    struct policy_arguments *arguments = context;
+    uint64_t fd = 0;
+    int r = quantity_count(value, 0, 1u << 20, &fd, err);
+
+    if (r < 0)
+        return r;
+    if (arguments->options.n_keep_fds == POLICY_MAX_KEEP)
+        return bad(err, "descriptor", value, "at most 64 of them");
+    arguments->keep_fds[arguments->options.n_keep_fds++] = (int)fd;
+    return 0;
+}
+
+static int allow_sockets(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_host_sockets(POLICY(context), true, err);
+}
+
+static int set_shell_text(void *context, const char *value, coop_error **err)
+{
+    struct policy_arguments *arguments = context;
+
+    if (!*value)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the shell text is empty");
+    arguments->shell_text = value;
+    return 0;
+}
+
+#define SET_FLAG(field) \
+    static int flag_##field(void *context, const char *value, coop_error **err) \
+    { \
+        (void)value; \
+        (void)err; \
+        ((struct policy_arguments *)context)->field = true; \
+        return 0; \
+    }
+SET_FLAG(tty)
+SET_FLAG(json)
+SET_FLAG(quiet)
+SET_FLAG(as_bwrap)
+
+/* clang-format off */
+#define POLICY_OPTIONS \
+    { "workspace", 'w', "DIR", "directory the command may change (default: the current one)", set_workspace }, \
+    { "same-path", 0, NULL, "show the workspace at its own path instead of /work", set_same_path }, \
+    { "ro", 0, "PATH[:TARGET]", "show a file or directory read-only", add_ro }, \
+    { "rw", 0, "PATH[:TARGET]", "show a file or directory read-write", add_rw }, \
+    { "mount", 0, "type=bind|tmpfs,...", "mount: source=, target=, readonly, size=", add_mount }, \
+    { "volume", 'v', "SRC:DST[:ro]", "show SRC at DST", add_volume }, \
+    { "block", 0, "PATH", "hide a path; relative ones begin at the workspace", add_block }, \
+    { "env", 'e', "NAME=VALUE", "set a variable", set_env }, \
+    { "env-pass", 0, "NAME", "take a variable over from the caller, if it is set", pass_env }, \
+    { "chdir", 0, "DIR", "directory to start in, as the box sees it", set_chdir }, \
+    { "uid", 0, "UID", "user id inside (default: the caller's own)", set_uid }, \
+    { "hostname", 0, "NAME", "host name inside (default: coop)", set_hostname }, \
+    { "network", 0, "none|off|host", "none: private loopback (default); off: no sockets but AF_UNIX", set_network }, \
+    { "allow-sockets", 0, NULL, "let it connect to the host's unix sockets that it can see", allow_sockets }, \
+    { "memory", 'm', "SIZE", "memory of the whole box (default: 2g)", set_memory }, \
+    { "pids", 0, "N", "processes and threads (default: 512)", set_pids }, \
+    { "cpus", 0, "N", "CPUs' worth of time, for example 1.5", set_cpus }, \
+    { "cpu-seconds", 0, "N", "CPU time of each process", set_cpu_seconds }, \
+    { "file-size", 0, "SIZE", "size of each file it writes", set_file_size }, \
+    { "open-files", 0, "N", "open files of each process", set_open_files }, \
+    { "tmp-size", 0, "SIZE", "size of /tmp, /var/tmp, /run and /dev/shm together (default: 512m)", set_tmp_size }, \
+    { "timeout", 0, "DURATION", "end it after this time, for example 30s (default: never)", set_timeout }, \
+    { "mode", 0, "required|preferred|disabled", "what to do where the host cannot enforce all (default: required)", set_mode }, \
+    { "profile", 0, "default|dev", "dev lets debuggers work inside", set_profile }, \
+    { "tty", 't', NULL, "give it a terminal of its own", flag_tty }, \
+    { "keep-fd", 0, "N", "let it have the caller's descriptor N", keep_fd }, \
+    { "command", 'c', "TEXT", "run TEXT with /bin/sh", set_shell_text }
+
+const struct command_option policy_options_run[] = {
+    POLICY_OPTIONS,
+    { "json", 0, NULL, "capture the output and print a result document", flag_json },
+    { "quiet", 'q', NULL, "say nothing of its own unless it fails", flag_quiet },
+    { "help", 'h', NULL, "show this help" },
+    { 0 },
+};
+
+const struct command_option policy_options_plan[] = {
+    POLICY_OPTIONS,
+    { "json", 0, NULL, "print a JSON document", flag_json },
+    { "as-bwrap", 0, NULL, "print the nearest bubblewrap command line", flag_as_bwrap },
+    { "help", 'h', NULL, "show this help" },
+    { 0 },
+};
+/* clang-format on */
+
+int policy_arguments_init(struct policy_arguments *arguments, coop_error **err)
+{
+    *arguments = (struct policy_arguments){ .options = { .size = sizeof arguments->options } };
+    arguments->options.keep_fds = arguments->keep_fds;
+    arguments->options.env_pass = arguments->env_pass;
+    return coop_policy_new(&arguments->policy, err);
+}
+
+void policy_arguments_done(struct policy_arguments *arguments)
+{
+    coop_policy_free(arguments->policy);
+    arguments->policy = NULL;
+}
+
+int policy_arguments_command(struct policy_arguments *arguments, int argc, char **argv, int first,
+                             char *const **out, coop_error **err)
+{
+    if (arguments->shell_text) {
+        if (first < argc)
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                             "both a shell text and the command '%s' are given", argv[first]);
+        arguments->shell_argv[0] = (char *)(uintptr_t) "/bin/sh";
+        arguments->shell_argv[1] = (char *)(uintptr_t) "-c";
+        arguments->shell_argv[2] = (char *)(uintptr_t)arguments->shell_text;
+        *out = arguments->shell_argv;
+        return 0;
+    }
+    if (first >= argc || !*argv[first]) {
+        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the command is %s",
+                          first >= argc ? "missing" : "empty");
+
+        return fail_hint(err, r, "for example: coop run -- make test");
+    }
+    *out = argv + first;
+    return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * policy_options.h - the options of `run` and `plan` that make a policy
+ */
+#pragma once
+
+#include "cli/command.h"
+#include "coop/coop.h"
+
+#define POLICY_MAX_KEEP 64
+#define POLICY_MAX_PASS 256
+
+struct policy_arguments {
+    coop_policy *policy;
+    coop_run_options options;
+    int keep_fds[POLICY_MAX_KEEP];
+    const char *env_pass[POLICY_MAX_PASS + 1];
+    size_t n_env_pass;
+    char *shell_argv[4]; /* of -c */
+    const char *shell_text;
+    bool tty, json, quiet, has_timeout, as_bwrap;
+};
+
+int policy_arguments_init(struct policy_arguments *arguments, coop_error **err);
+void policy_arguments_done(struct policy_arguments *arguments);
+
+/* The command: what follows the options, or a shell for -c. */
+int policy_arguments_command(struct policy_arguments *arguments, int argc, char **argv, int first,
+                             char *const **out, coop_error **err);
+
+extern const struct command_option policy_options_run[];
+extern const struct command_option policy_options_plan[];

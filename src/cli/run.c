@@ -1,0 +1,284 @@
+/*
+ * run.c - coop run: one command in a fresh box
+ *
+ * Three ways to connect it: captured (--json), streaming (the ordinary one), or with a terminal of
+ * its own (--tty, in run_tty.c).
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/printable.h"
+#include "cli/command.h"
+#include "cli/policy_options.h"
+
+/* Exit status of coop itself, where the command has none: as env(1) and timeout(1) do. */
+enum { EXIT_SETUP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static int status_of_error(const coop_error *err)
+{
+    if (coop_error_get_kind(err) != COOP_ERROR_EXEC)
+        return EXIT_SETUP;
+    return coop_error_errno(err) == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t written = write(fd, bytes, n);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        n -= (size_t)written;
+    }
+    return true;
+}
+
+struct streaming {
+    coop_box *box;
+    bool is_broken; /* nobody reads our output any more */
+};
+
+static void pass_on(void *context, coop_stream stream, const char *bytes, size_t n)
+{
+    struct streaming *streaming = context;
+    int fd = stream == COOP_STREAM_STDERR ? STDERR_FILENO : STDOUT_FILENO;
+
+    if (!write_all(fd, bytes, n) && errno == EPIPE && !streaming->is_broken) {
+        streaming->is_broken = true;
+        if (streaming->box) /* what a command writing into the closed pipe would have got */
+            (void)coop_signal(streaming->box, SIGPIPE);
+    }
+}
+
+int run_signal_fd(void)
+{
+    static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+                                     SIGTSTP, SIGCONT, SIGWINCH };
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < COUNT(passed_on); i++)
+        (void)sigaddset(&set, passed_on[i]);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Signals for coop are meant for the command. The third interrupt means it. */
+static void on_signal(coop_box *box, int signal_fd, unsigned *n_interrupts)
+{
+    struct signalfd_siginfo info;
+
+    while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        int number = (int)info.ssi_signo;
+
+        if (number == SIGWINCH)
+            continue;
+        if (number == SIGINT && ++*n_interrupts >= 3) {
+            (void)coop_kill(box);
+            continue;
+        }
+        if (number == SIGTSTP) { /* stop with it, as one job */
+            (void)coop_signal(box, SIGSTOP);
+            (void)raise(SIGSTOP);
+            (void)coop_signal(box, SIGCONT);
+            continue;
+        }
+        (void)coop_signal(box, number);
+    }
+}
+
+static int watch(coop_box *box, int signal_fd, coop_error **err)
+{
+    auto_close int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event of_box = { .events = EPOLLIN, .data.u32 = 0 };
+    struct epoll_event of_signals = { .events = EPOLLIN, .data.u32 = 1 };
+    unsigned n_interrupts = 0;
+    int r;
+
+    if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, coop_box_fd(box), &of_box) < 0 ||
+        epoll_ctl(epoll_fd, EPOLL_CTL_ADD, signal_fd, &of_signals) < 0)
+        return fail(err, errno, "watch the sandbox");
+    do {
+        struct epoll_event events[2];
+        int n = epoll_wait(epoll_fd, events, 2, -1);
+
+        for (int i = 0; i < n; i++)
+            if (events[i].data.u32 == 1)
+                on_signal(box, signal_fd, &n_interrupts);
+        r = coop_step(box, err);
+    } while (r == 0);
+    return r < 0 ? r : 0;
+}
+
+static int run_streaming(coop_sandbox *sandbox, char *const argv[],
+                         struct policy_arguments *arguments, coop_result **out, coop_error **err)
+{
+    struct streaming streaming = { 0 };
+    coop_box *box = NULL;
+    auto_close int signal_fd = run_signal_fd();
+
+    arguments->options.on_output = pass_on;
+    arguments->options.context = &streaming;
+    arguments->options.relay_input = true;
+    arguments->options.input_fd = STDIN_FILENO;
+    int r = coop_start(sandbox, argv, &arguments->options, &box, err);
+    if (r < 0)
+        return r;
+    streaming.box = box;
+    run_say_tier(box, arguments);
+    r = watch(box, signal_fd, err);
+    streaming.box = NULL;
+    if (r < 0)
+        (void)coop_kill(box);
+    int waited = coop_wait(box, out, r < 0 ? NULL : err);
+    return r < 0 ? r : waited;
+}
+
+static int run_captured(coop_sandbox *sandbox, char *const argv[],
+                        struct policy_arguments *arguments, coop_result **out, coop_error **err)
+{
+    coop_box *box = NULL;
+    auto_close int signal_fd = run_signal_fd();
+
+    arguments->options.relay_input = true;
+    arguments->options.input_fd = STDIN_FILENO;
+    int r = coop_start(sandbox, argv, &arguments->options, &box, err);
+    if (r < 0)
+        return r;
+    run_say_tier(box, arguments);
+    r = watch(box, signal_fd, err);
+    if (r < 0)
+        (void)coop_kill(box);
+    int waited = coop_wait(box, out, r < 0 ? NULL : err);
+    return r < 0 ? r : waited;
+}
+
+void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
+{
+    coop_tier tier = coop_box_tier(box);
+
+    if (tier == COOP_TIER_FULL)
+        return;
+    if (tier == COOP_TIER_NONE)
+        fprintf(stderr, "coop run: NOT sandboxed: the command runs on the host%s\n",
+                arguments->json ? "" : " with your own rights");
+    else
+        fprintf(stderr,
+                "coop run: weaker sandbox, tier '%s' instead of 'full'; 'coop doctor' says why\n",
+                coop_tier_name(tier));
+}
+
+/* Words for what ended the command, where its exit status alone would not say. */
+static void explain(const coop_result *result)
+{
+    for (size_t i = 0; i < coop_result_n_denials(result); i++) {
+        const coop_denial *denial = coop_result_denial(result, i);
+        struct buffer line = { 0 };
+
+        buffer_printf(&line, "coop run: refused: ");
+        printable_append(&line, denial->target, strlen(denial->target));
+        buffer_printf(&line, " (%s, from %s)", denial->rule, denial->origin);
+        if (denial->fix)
+            buffer_printf(&line, "; allow it with %s", denial->fix);
+        if (!line.failed)
+            fprintf(stderr, "%s\n", line.data);
+        buffer_done(&line);
+    }
+}
+
+static void print_json_error(const coop_error *err, int status)
+{
+    struct buffer text = { 0 };
+
+    run_json_error(&text, err, status);
+    if (!text.failed)
+        (void)write_all(STDOUT_FILENO, text.data, text.length);
+    buffer_done(&text);
+}
+
+static int finish(const struct policy_arguments *arguments, coop_result *result)
+{
+    int status = coop_result_status(result);
+
+    if (arguments->json) {
+        const char *json = coop_result_json(result);
+
+        if (!json || !write_all(STDOUT_FILENO, json, strlen(json)))
+            return EXIT_SETUP;
+    } else if (!arguments->quiet) {
+        explain(result);
+    }
+    return status;
+}
+
+static int run_with(struct policy_arguments *arguments, char *const argv[], coop_error **err)
+{
+    coop_sandbox *sandbox = NULL;
+    coop_result *result = NULL;
+    int r = coop_sandbox_new(arguments->policy, &sandbox, err);
+
+    if (r < 0)
+        return r;
+    if (arguments->tty)
+        r = run_tty(sandbox, argv, arguments, &result, err);
+    else if (arguments->json)
+        r = run_captured(sandbox, argv, arguments, &result, err);
+    else
+        r = run_streaming(sandbox, argv, arguments, &result, err);
+    coop_sandbox_free(sandbox);
+    if (r < 0)
+        return r;
+    int status = finish(arguments, result);
+    coop_result_free(result);
+    return status;
+}
+
+static int run_main(int argc, char **argv)
+{
+    auto_error coop_error *err = NULL;
+    struct policy_arguments arguments;
+    char *const *command = NULL;
+    int r = policy_arguments_init(&arguments, &err);
+
+    if (r == 0)
+        r = command_parse(&command_run, argc, argv, &arguments, &err);
+    if (r == -ECANCELED && !err) {
+        policy_arguments_done(&arguments);
+        return 0;
+    }
+    if (r >= 0)
+        r = policy_arguments_command(&arguments, argc, argv, r, &command, &err);
+    if (r >= 0)
+        r = run_with(&arguments, command, &err);
+    policy_arguments_done(&arguments);
+    if (r >= 0)
+        return r;
+    int status = status_of_error(err);
+    command_complain("run", err);
+    if (arguments.json)
+        print_json_error(err, status);
+    return status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .arguments = "[options] [--] COMMAND [ARG...]",
+    .summary = "Run one command in a fresh sandbox; nothing is left behind.",
+    .options = policy_options_run,
+    .run = run_main,
+};

@@ -1,0 +1,108 @@
+/*
+ * run_tty.c - coop run --tty: keys inwards, filtered output outwards
+ */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "cli/run.h"
+#include "jail/terminal.h"
+
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return strstr(value, "UTF-8") || strstr(value, "utf8");
+    }
+    return false;
+}
+
+static void on_signals(coop_box *box, struct terminal *terminal, int signal_fd, coop_error **err)
+{
+    struct signalfd_siginfo info;
+
+    while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        int number = (int)info.ssi_signo;
+
+        if (number == SIGWINCH)
+            terminal_resize(terminal);
+        else if (number == SIGCONT)
+            (void)terminal_continue(terminal, err);
+        else if (number == SIGINT || number == SIGQUIT || number == SIGTSTP)
+            (void)terminal_signal(terminal, number);
+        else
+            (void)coop_signal(box, number);
+    }
+}
+
+static int relay(coop_box *box, struct terminal *terminal, int signal_fd, coop_error **err)
+{
+    bool has_ended = false;
+
+    while (!has_ended || !(terminal_state(terminal) & TERMINAL_DONE)) {
+        struct pollfd fds[2 + TERMINAL_POLL_FDS] = {
+            { .fd = has_ended ? -1 : coop_box_fd(box), .events = POLLIN },
+            { .fd = signal_fd, .events = POLLIN },
+        };
+
+        terminal_poll_fill(terminal, fds + 2);
+        int n = poll(fds, COUNT(fds), has_ended ? 0 : terminal_poll_timeout_ms(terminal));
+        if (n < 0 && errno != EINTR)
+            return fail(err, errno, "wait for the sandbox");
+        if (fds[1].revents)
+            on_signals(box, terminal, signal_fd, err);
+        terminal_poll_handle(terminal, fds + 2);
+        if (!has_ended) {
+            int r = coop_step(box, err);
+
+            if (r < 0)
+                return r;
+            has_ended = r == 1;
+            if (coop_box_is_stopped(box) && terminal_suspend(terminal, err) != -1)
+                (void)coop_signal(box, SIGCONT);
+        } else if (n == 0) {
+            break; /* nothing more will come out of it */
+        }
+    }
+    return 0;
+}
+
+int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *arguments,
+            coop_result **out, coop_error **err)
+{
+    struct terminal *terminal = NULL;
+    coop_box *box = NULL;
+    auto_close int signal_fd = run_signal_fd();
+
+    arguments->options.terminal = true;
+    int r = coop_start(sandbox, argv, &arguments->options, &box, err);
+    if (r < 0)
+        return r;
+    run_say_tier(box, arguments);
+    auto_close int master_fd = dup(coop_box_terminal(box));
+    const struct terminal_options options = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
+                                              master_fd, locale_is_utf8() };
+    r = terminal_open(&options, &terminal, err);
+    if (r == 0) {
+        (void)take_fd(&master_fd);
+        r = terminal_enter(terminal, err);
+    }
+    if (r == 0)
+        r = relay(box, terminal, signal_fd, err);
+    terminal_close(terminal);
+    if (r < 0)
+        (void)coop_kill(box);
+    int waited = coop_wait(box, out, r < 0 ? NULL : err);
+    return r < 0 ? r : waited;
+}

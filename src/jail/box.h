@@ -1,0 +1,67 @@
+/*
+ * box.h - one live sandbox, as its supervisor holds it
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/capture.h"
+#include "coop/run.h"
+#include "jail/cgroup.h"
+#include "jail/child.h"
+#include "plan/plan.h"
+
+struct coop_sandbox {
+    coop_policy *policy;
+    struct host host;
+    int init_fd; /* the init image, -1 until first used */
+    void *stacks; /* of the children of a launch */
+};
+
+struct box_denial {
+    char *target;
+    const char *operation, *rule, *fix;
+    uint64_t count;
+};
+
+enum box_state { BOX_RUNNING, BOX_STOPPED, BOX_ENDED };
+
+struct coop_box {
+    coop_sandbox *sandbox;
+    coop_run_options options;
+    struct plan plan;
+    struct cgroup cgroup;
+    pid_t pid;       /* init, or the command itself where there are no namespaces */
+    int pidfd;
+    int control_fd;
+    int input_fd;     /* write end of the command's standard input, -1 when closed */
+    int output_fds[2]; /* read ends */
+    int terminal_fd;  /* master */
+    int epoll_fd;
+    int timer_fd;
+    size_t input_at;
+    bool input_waits; /* the relayed input has something, the pipe is full */
+    struct capture captures[2];
+    enum box_state state;
+    bool has_status; /* init told how the command ended */
+    int status;      /* as wait gives it */
+    bool timed_out;
+    bool is_killing;   /* the grace is running */
+    bool memory_killed;
+    volatile bool cancelled;
+    uint64_t started_ns, ended_ns, deadline_ns, next_sample_ns;
+    uint64_t cpu_us, max_rss, bytes_written;
+    uint64_t peak_sampled;
+    struct cgroup_usage usage;
+    struct box_denial *denials;
+    size_t n_denials;
+};
+
+/* Makes the box and starts the command in it. */
+int launch(struct coop_box *box, coop_error **err);
+
+/* Ends everything in the box, now. */
+void box_kill(struct coop_box *box);
+void box_free(struct coop_box *box);
+
+int box_result(struct coop_box *box, coop_result **out, coop_error **err);

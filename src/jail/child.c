@@ -1,0 +1,250 @@
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include "jail/protocol.h"
+#include "sys/clone.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+/* So that the command gets the number 2 as in every box: this one is out of its way. */
+#define NETWORK_TID 300
+
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+
+static int report(struct child *child, size_t step, long error)
+{
+    child->failed_step = step;
+    child->error = (int)-error;
+    return 1;
+}
+
+static long walk(struct child *child, enum step_stage stage, size_t *at)
+{
+    const struct plan *plan = child->plan;
+
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        if (plan->steps[i].stage != stage)
+            continue;
+        *at = i;
+        long r = step_apply(child, &plan->steps[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* A program starts with no signal blocked and every one at its default. */
+static void reset_signals(void)
+{
+    struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } by_default = { 0 };
+    uint64_t none = 0;
+
+    for (int i = 1; i <= 64; i++)
+        if (i != SIGKILL && i != SIGSTOP)
+            (void)raw(SYS_rt_sigaction, i, &by_default, NULL, sizeof none);
+    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+}
+
+/* Which refusal to report: a file that is there but cannot run says more than one that is not. */
+static long execute(struct child *child)
+{
+    const struct plan *plan = child->plan;
+    long result = -ENOENT;
+
+    for (size_t i = 0; plan->candidates[i]; i++) {
+        long r = raw(SYS_execve, plan->candidates[i], plan->argv, plan->environment);
+
+        if (r == -ENOENT &&
+            raw(SYS_faccessat, AT_FDCWD, plan->candidates[i], 0) == 0)
+            child->exists = 1;
+        if (r != -ENOENT && r != -ENOTDIR) {
+            child->candidate = i;
+            if (r != -EACCES)
+                return r;
+            result = r;
+        } else if (result == -ENOENT) {
+            child->candidate = i;
+        }
+    }
+    return result;
+}
+
+int command_main(void *argument)
+{
+    struct child *child = argument;
+    size_t at = 0;
+    long r = walk(child, STAGE_COMMAND, &at);
+
+    if (r < 0)
+        return report(child, at, r);
+    (void)raw(SYS_umask, child->umask);
+    reset_signals();
+    child->is_executing = 1;
+    r = execute(child);
+    child->is_executing = 0;
+    return report(child, child->plan->n_steps, r);
+}
+
+/*
+ * The supervisor wrote the go-ahead before it cloned. It may have died since: then our end reads
+ * end-of-file, because the other end was closed in this process first of all.
+ */
+static long await_go(int control_fd)
+{
+    char byte = 0;
+    long r = raw(SYS_recvfrom, control_fd, &byte, 1, MSG_DONTWAIT, NULL, 0);
+
+    if (r != 1 || byte != PROTOCOL_GO)
+        return -ECANCELED;
+    struct pollfd control = { .fd = control_fd, .events = POLLIN };
+    struct timespec at_once = { 0 };
+    r = raw(SYS_ppoll, &control, 1, &at_once, NULL, 0);
+    return r > 0 && (control.revents & (POLLHUP | POLLERR)) ? -ECANCELED : 0;
+}
+
+static char *write_number(char *end, unsigned long number)
+{
+    *--end = '\0';
+    do
+        *--end = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    return end;
+}
+
+/*
+ * init keeps one capability over its own user namespace, so that nothing in the box, which has
+ * none, can trace it or open its memory; no signal from inside reaches it as pid 1.
+ */
+static void keep_one_capability(void)
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct data[2] = { 0 };
+
+    data[CAP_SYS_PTRACE / 32].effective = 1u << CAP_SYS_PTRACE % 32;
+    data[CAP_SYS_PTRACE / 32].permitted = 1u << CAP_SYS_PTRACE % 32;
+    data[CAP_SYS_PTRACE / 32].inheritable = 1u << CAP_SYS_PTRACE % 32;
+    (void)raw(SYS_capset, &header, data);
+    (void)raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_PTRACE, 0, 0);
+    (void)raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static long become_init(struct child *child)
+{
+    static const char *const no_environment[] = { NULL };
+    char number[24];
+    const char *arguments[] = { "coop-init",
+                                write_number(number + sizeof number,
+                                             (unsigned long)child->command_pid),
+                                NULL };
+    const int image_fd = 5;
+
+    keep_one_capability();
+    long r = raw(SYS_dup3, child->control_fd, PROTOCOL_CONTROL_FD, 0);
+    if (r < 0 && r != -EINVAL) /* EINVAL: it is that number already */
+        return r;
+    (void)raw(SYS_dup3, child->init_fd, image_fd, O_CLOEXEC);
+    for (int i = 0; i < 3; i++)
+        (void)raw(SYS_close, i);
+    (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
+    (void)raw(NR_CLOSE_RANGE, image_fd + 1, ~0u, 0);
+    return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);
+}
+
+/* For init and command alike: what is gone from the bounding set, no exec can bring back. */
+static void shrink_bounding_set(void)
+{
+    for (int i = 0; i <= 63; i++)
+        if (i != CAP_SYS_PTRACE && raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+            break;
+}
+
+static long start_network(struct child *child)
+{
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+        .stack = child->network_stack,
+        .stack_size = CHILD_STACK_SIZE,
+        .tid = NETWORK_TID,
+    };
+    long r = sys_clone(&how, network_main, child);
+
+    if (r == -EINVAL || r == -EPERM || r == -EEXIST) { /* any number will do */
+        how.tid = 0;
+        r = sys_clone(&how, network_main, child);
+    }
+    return r < 0 ? r : 0;
+}
+
+static long start_command(struct child *child)
+{
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_VFORK,
+        .exit_signal = SIGCHLD,
+        .stack = child->command_stack,
+        .stack_size = CHILD_STACK_SIZE,
+    };
+    long pid = sys_clone(&how, command_main, child);
+
+    if (pid > 0)
+        child->command_pid = (pid_t)pid;
+    return pid;
+}
+
+/* Without a pid namespace nothing but the parent-death signal ties the command to its supervisor. */
+int bare_main(void *argument)
+{
+    struct child *child = argument;
+
+    (void)raw(SYS_close, child->parent_control_fd);
+    (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    child->umask = (mode_t)raw(SYS_umask, 0);
+    long r = await_go(child->control_fd);
+    if (r < 0)
+        return report(child, 0, r);
+    return command_main(child);
+}
+
+int box_main(void *argument)
+{
+    struct child *child = argument;
+    size_t at = 0;
+
+    (void)raw(SYS_close, child->parent_control_fd);
+    child->umask = (mode_t)raw(SYS_umask, 0);
+    long r = 0;
+    if (child->plan->policy->network != COOP_NETWORK_HOST)
+        r = start_network(child);
+    if (r == 0)
+        r = walk(child, STAGE_BOX, &at);
+    if (r == 0)
+        r = await_go(child->control_fd);
+    if (r < 0) {
+        (void)report(child, at, r);
+        (void)raw(SYS_exit_group, 1); /* the thread too, before the caller gets its memory back */
+    }
+    shrink_bounding_set();
+    r = start_command(child);
+    if (r < 0)
+        return report(child, child->plan->n_steps, r);
+    if (child->error)
+        return 1;
+    if (!child->is_executing) /* it died before its last step: somebody killed it */
+        return report(child, at, -ECANCELED);
+    r = become_init(child);
+    return report(child, child->plan->n_steps, r);
+}

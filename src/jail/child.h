@@ -1,0 +1,56 @@
+/*
+ * child.h - the side of a launch that lives between clone and exec
+ *
+ * Everything here runs in a task that shares the caller's memory: system calls only, through
+ * sys/raw.h. What went wrong is left in `struct child`, where the parent finds it when it wakes.
+ *
+ *   box_main      the box's init-to-be: walks the plan's STAGE_BOX steps, starts the command, then
+ *                 leaves the caller's memory by executing the init image
+ *   command_main  walks the STAGE_COMMAND steps and executes the command
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "plan/plan.h"
+
+#define CHILD_STACK_SIZE (64 * 1024)
+#define CHILD_NO_FD      (-1)
+
+struct child {
+    const struct plan *plan;
+    /* descriptors, all at least 3, made by the parent */
+    int control_fd;        /* the box's end */
+    int parent_control_fd; /* the supervisor's end, closed here first of all */
+    int stdio_fds[3];      /* -1 with a terminal of its own */
+    int init_fd;           /* the init image */
+    int cgroup_fds[3];     /* cgroup.procs files to join, -1 if none */
+    const int *keep_fds;
+    size_t n_keep_fds;
+    void *command_stack;
+    void *network_stack;
+    bool has_map; /* the user namespace was prepared: its maps stand already */
+
+    /* the child's own */
+    int pool_fd, skeleton_fd, root_fd, terminal_fd;
+    mode_t umask;
+    pid_t command_pid;
+    uint32_t network_done; /* a futex: 0 while the network namespace is being made */
+    int network_fd;        /* the namespace, or -errno */
+
+    /* what the parent reads afterwards */
+    volatile int error;        /* 0: the command was executed */
+    volatile size_t failed_step; /* n_steps: exec itself */
+    volatile int is_executing; /* all steps of the command are done */
+    volatile int exists;       /* exec failed, but the file is there */
+    volatile size_t candidate; /* which of plan->candidates was tried last or refused */
+};
+
+int box_main(void *child);
+int network_main(void *child); /* a thread of box_main: makes the network namespace */
+int command_main(void *child);
+int bare_main(void *child); /* no namespaces: the command without an init */
+
+/* Applies one step: 0 or -errno. */
+int step_apply(struct child *child, const struct step *step);

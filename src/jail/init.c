@@ -1,0 +1,142 @@
+/*
+ * init.c - pid 1 of a box
+ *
+ * A program of its own, without libc, executed from a sealed memory file: the box's init must not
+ * live in the caller's memory, must be tiny, and must have nothing worth stealing. It has an empty
+ * environment, cannot be traced or dumped, and holds two descriptors at most. It waits for the
+ * command, reaps what the command leaves, passes signals on, and exits when the command has ended or
+ * the supervisor is gone; the kernel then kills everything else in the box.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "jail/janitor.h"
+#include "jail/protocol.h"
+#include "sys/raw.h"
+
+#if defined(__x86_64__)
+__asm__(".globl _start\n"
+        "_start:\n\t"
+        "xor %ebp, %ebp\n\t"
+        "mov %rsp, %rdi\n\t"
+        "and $-16, %rsp\n\t"
+        "call init_main\n\t"
+        "hlt\n");
+#elif defined(__aarch64__)
+__asm__(".globl _start\n"
+        "_start:\n\t"
+        "mov x29, xzr\n\t"
+        "mov x0, sp\n\t"
+        "and sp, x0, #-16\n\t"
+        "bl init_main\n\t"
+        "brk #1\n");
+#endif
+
+_Noreturn void init_main(long *stack);
+
+static _Noreturn void leave(void)
+{
+    for (;;)
+        (void)raw(SYS_exit_group, 0);
+}
+
+static void tell(enum protocol_event event, int status)
+{
+    struct protocol_event_message message = { .event = event, .status = status };
+
+    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, sizeof message, MSG_NOSIGNAL, NULL, 0);
+}
+
+/* Everything that has ended or stopped so far; leaves when the command has ended. */
+static void reap(pid_t command)
+{
+    for (;;) {
+        int status = 0;
+        long pid = raw(SYS_wait4, -1, &status, WNOHANG | WUNTRACED | WCONTINUED | __WALL, NULL);
+
+        if (pid <= 0)
+            return;
+        if (pid != command)
+            continue;
+        if (WIFSTOPPED(status)) {
+            tell(EVENT_STOPPED, status);
+        } else if (WIFCONTINUED(status)) {
+            tell(EVENT_CONTINUED, status);
+        } else {
+            tell(EVENT_ENDED, status);
+            leave();
+        }
+    }
+}
+
+static void obey(pid_t command)
+{
+    struct protocol_order_message message = { 0 };
+    long n = raw(SYS_recvfrom, PROTOCOL_CONTROL_FD, &message, sizeof message, MSG_DONTWAIT, NULL, 0);
+
+    if (n == -EAGAIN || n == -EINTR)
+        return;
+    if (n < (long)sizeof message) /* end of file: the supervisor is gone */
+        leave();
+    if (message.order != ORDER_SIGNAL)
+        return;
+    if (raw(SYS_kill, -command, message.value) == -ESRCH)
+        (void)raw(SYS_kill, command, message.value);
+}
+
+static pid_t parse_pid(const char *text)
+{
+    pid_t pid = 0;
+
+    while (*text >= '0' && *text <= '9')
+        pid = pid * 10 + (*text++ - '0');
+    return pid;
+}
+
+static bool is_janitor(const char *word)
+{
+    const char *expected = JANITOR_WORD;
+
+    while (*word && *word == *expected)
+        word++, expected++;
+    return *word == *expected;
+}
+
+_Noreturn void init_main(long *stack)
+{
+    const char *const *arguments = (const char *const *)(stack + 1);
+    uint64_t children = 1ull << (SIGCHLD - 1);
+
+    (void)raw(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (stack[0] < 2)
+        leave();
+    if (is_janitor(arguments[1]))
+        janitor_main((int)stack[0], arguments);
+    (void)raw(SYS_prctl, PR_SET_NAME, "coop-init", 0, 0, 0);
+    pid_t command = parse_pid(arguments[1]);
+    /* Every signal is blocked since before the box was made. */
+    long signal_fd = raw(SYS_signalfd4, -1, &children, sizeof children, 02000000);
+    if (signal_fd < 0)
+        leave();
+    struct pollfd fds[] = {
+        { .fd = PROTOCOL_CONTROL_FD, .events = POLLIN },
+        { .fd = (int)signal_fd, .events = POLLIN },
+    };
+    for (;;) {
+        uint64_t drain[16];
+
+        reap(command);
+        (void)raw(SYS_ppoll, fds, 2, NULL, NULL, 0);
+        if (fds[1].revents)
+            (void)raw(SYS_read, signal_fd, drain, sizeof drain);
+        if (fds[0].revents)
+            obey(command);
+    }
+}

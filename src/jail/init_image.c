@@ -1,0 +1,39 @@
+#include "init_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "sys/kernel.h"
+
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+int init_image_open(coop_error **err)
+{
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    auto_close int fd = memfd_create("coop-init", flags | MEMFD_EXECUTABLE);
+
+    if (fd < 0 && errno == EINVAL) /* the flag is not known before 6.3, and not needed */
+        fd = memfd_create("coop-init", flags);
+    if (fd < 0) {
+        int r = fail(err, errno, "make an executable memory file");
+
+        return fail_hint(err, r, "'sysctl vm.memfd_noexec' must be 0 or 1");
+    }
+    if (fd < 3) { /* somebody closed standard input: those numbers are the command's */
+        int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+        if (higher < 0)
+            return fail(err, errno, "make an executable memory file");
+        (void)close(fd);
+        fd = higher;
+    }
+    if (write(fd, init_image, init_image_size) != (ssize_t)init_image_size)
+        return fail(err, errno, "fill a memory file");
+    if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+        return fail(err, errno, "seal a memory file");
+    return take_fd(&fd);
+}

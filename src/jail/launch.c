@@ -1,0 +1,407 @@
+/*
+ * launch.c - from a plan to a running box (the parent's side)
+ *
+ * Everything that can fail for a reason worth telling is done here, before clone: descriptors,
+ * cgroups, user namespaces. Then one vfork-like clone makes the namespaces; the child walks the
+ * plan in our memory while we sleep, starts the command, and leaves our memory by executing the
+ * init image. When we wake, either the command runs or the child has left a step and an errno.
+ *
+ *   ordinary user    we -> box (new namespaces)
+ *   maps from        we -> entrance (joins the prepared user namespace, takes its ids)
+ *   outside                  -> box (the other namespaces), a child of ours all the same
+ *   no namespaces    we -> command
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "jail/box.h"
+#include "jail/child.h"
+#include "jail/init_image.h"
+#include "jail/newidmap.h"
+#include "jail/protocol.h"
+#include "jail/refusal.h"
+#include "jail/user_namespace.h"
+#include "sys/clone.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define N_STACKS 4
+
+/* What a launch owns and a box does not. */
+struct launch {
+    struct coop_box *box;
+    struct child child;
+    int pipes[3][2];
+    int control[2];
+    int user_namespace_fd;
+    int *tree_fds;
+    size_t n_tree_fds;
+    char *stacks;
+    int pidfd;
+    pid_t pid;
+};
+
+/* Descriptors of ours never take the numbers 0 to 2, even if the caller closed those. */
+static int lift(int *fd)
+{
+    if (*fd > 2)
+        return 0;
+    int higher = fcntl(*fd, F_DUPFD_CLOEXEC, 3);
+    if (higher < 0)
+        return -errno;
+    (void)close(*fd);
+    *fd = higher;
+    return 0;
+}
+
+static int make_pipe(int out[2])
+{
+    if (pipe2(out, O_CLOEXEC) < 0)
+        return -errno;
+    int r = lift(&out[0]);
+    return r < 0 ? r : lift(&out[1]);
+}
+
+static int make_channels(struct launch *launch, coop_error **err)
+{
+    struct coop_box *box = launch->box;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, launch->control) < 0)
+        return fail(err, errno, "make the control socket");
+    int r = lift(&launch->control[0]);
+    if (r == 0)
+        r = lift(&launch->control[1]);
+    for (int i = 0; r == 0 && i < 3 && !box->plan.has_tty; i++)
+        r = make_pipe(launch->pipes[i]);
+    if (r < 0)
+        return fail(err, -r, "make the pipes for input and output");
+    const char go = PROTOCOL_GO;
+    if (send(launch->control[0], &go, 1, MSG_NOSIGNAL) != 1)
+        return fail(err, errno, "write to the control socket");
+    return 0;
+}
+
+static int need_user_namespace(const struct coop_box *box)
+{
+    const struct plan *plan = &box->plan;
+
+    if (plan->tier < COOP_TIER_NAMESPACES)
+        return 0;
+    return box->sandbox->host.uid == 0 ||
+           (plan->policy->has_uid && plan->policy->uid == 0 &&
+            newidmap_available(box->sandbox->host.uid));
+}
+
+static int make_user_namespace(struct launch *launch, coop_error **err)
+{
+    const struct coop_box *box = launch->box;
+    const struct plan *plan = &box->plan;
+    const struct user_namespace_map map = {
+        plan->inside_uid, plan->outside_uid, plan->inside_gid, plan->outside_gid,
+        box->sandbox->host.uid != 0,
+    };
+
+    if (!need_user_namespace(box))
+        return 0;
+    int fd = user_namespace_new(&map, err);
+    if (fd < 0)
+        return fd;
+    launch->user_namespace_fd = fd;
+    return lift(&launch->user_namespace_fd);
+}
+
+/* Maps the owner of a source to the user that the box is on the host. */
+static int map_owner(struct launch *launch, int tree_fd, const struct stat *st,
+                     const struct step *step, coop_error **err)
+{
+    const struct plan *plan = &launch->box->plan;
+
+    if (st->st_uid == plan->outside_uid && st->st_gid == plan->outside_gid)
+        return 0;
+    const struct user_namespace_map map = { st->st_uid, plan->outside_uid, st->st_gid,
+                                            plan->outside_gid, false };
+    auto_close int fd = user_namespace_new(&map, err);
+    if (fd < 0)
+        return fd;
+    struct kernel_mount_attr attributes = { .set = MOUNT_IDMAP, .userns_fd = (uint64_t)fd };
+    long r = raw(NR_MOUNT_SETATTR, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE_TREE, &attributes,
+                 sizeof attributes);
+    if (r == 0 || step->flags & STEP_READ_ONLY)
+        return 0;
+    int result = fail(err, (int)-r, "map the owner of '%s'", step->source);
+    return fail_hint(err, result,
+                     "this file system or kernel cannot map owners; run coop as the owner of the "
+                     "directory instead of as root");
+}
+
+/* Root clones its sources itself: the box's user could not even reach some of them. */
+static int clone_sources(struct launch *launch, coop_error **err)
+{
+    struct plan *plan = &launch->box->plan;
+
+    if (!plan->map_owners || plan->tier < COOP_TIER_NAMESPACES)
+        return 0;
+    launch->tree_fds = calloc(plan->n_steps, sizeof *launch->tree_fds);
+    if (!launch->tree_fds)
+        return fail_no_memory(err);
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        struct step *step = &plan->steps[i];
+        struct stat st;
+
+        if (step->kind != STEP_BIND || !(step->flags & STEP_RECHECK))
+            continue;
+        long fd = raw(NR_OPEN_TREE, step->fd, "",
+                      OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_EMPTY_PATH);
+        if (fd < 0)
+            return fail(err, (int)-fd, "clone the mount of '%s'", step->source);
+        launch->tree_fds[launch->n_tree_fds++] = (int)fd;
+        if (fstat((int)fd, &st) < 0)
+            return fail(err, errno, "look at '%s'", step->source);
+        int r = map_owner(launch, (int)fd, &st, step, err);
+        if (r < 0)
+            return r;
+        step->fd = (int)fd;
+        step->flags |= STEP_TREE_FD;
+    }
+    return 0;
+}
+
+static int prepare_sandbox(coop_sandbox *sandbox, coop_error **err)
+{
+    if (sandbox->init_fd < 0) {
+        int fd = init_image_open(err);
+
+        if (fd < 0)
+            return fd;
+        sandbox->init_fd = fd;
+    }
+    if (!sandbox->stacks) {
+        void *stacks = mmap(NULL, N_STACKS * CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+        if (stacks == MAP_FAILED)
+            return fail_no_memory(err);
+        sandbox->stacks = stacks;
+    }
+    return 0;
+}
+
+/* Runs in our memory, as root or as the owner of the prepared namespace. */
+static int entrance_main(void *argument)
+{
+    struct launch *launch = argument;
+    const struct plan *plan = &launch->box->plan;
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT | (plan->namespaces & ~(CLONE_NEWUSER | CLONE_NEWNET)),
+        .stack = launch->stacks + CHILD_STACK_SIZE,
+        .stack_size = CHILD_STACK_SIZE,
+        .out_pidfd = &launch->pidfd,
+    };
+    long r = raw(SYS_setns, launch->user_namespace_fd, CLONE_NEWUSER);
+
+    if (r == 0)
+        r = raw(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0);
+    if (r == 0)
+        r = raw(SYS_setgroups, 0, NULL);
+    if (r == 0)
+        r = raw(SYS_setresgid, plan->inside_gid, plan->inside_gid, plan->inside_gid);
+    if (r == 0)
+        r = raw(SYS_setresuid, plan->inside_uid, plan->inside_uid, plan->inside_uid);
+    if (r == 0) {
+        /* KEEPCAPS kept the permitted set only. */
+        struct {
+            uint32_t version;
+            int pid;
+        } header = { 0x20080522, 0 };
+        uint32_t data[6] = { 0 };
+
+        r = raw(SYS_capget, &header, data);
+        data[0] = data[1];
+        data[3] = data[4];
+        if (r == 0)
+            r = raw(SYS_capset, &header, data);
+    }
+    if (r == 0)
+        r = sys_clone(&how, box_main, &launch->child);
+    if (r < 0) {
+        launch->child.error = (int)-r;
+        launch->child.failed_step = SIZE_MAX;
+    } else {
+        launch->pid = (pid_t)r;
+    }
+    return 0;
+}
+
+/* All signals wait while a child shares our memory: no handler of ours may run in it. */
+static void block_signals(sigset_t *old)
+{
+    uint64_t all = UINT64_MAX;
+
+    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, 8);
+}
+
+static void restore_signals(const sigset_t *old)
+{
+    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
+}
+
+/*
+ * Taking other ids marks our memory as not dumpable, because the child shares it. That is wanted
+ * while it lasts: otherwise a process of the box's user on the host could trace the child and reach
+ * into root's memory. Afterwards the mark goes back to what it was.
+ */
+static long clone_through_entrance(struct launch *launch)
+{
+    int dumpable = prctl(PR_GET_DUMPABLE);
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES,
+        .stack = launch->stacks,
+        .stack_size = CHILD_STACK_SIZE,
+    };
+    long pid = sys_clone(&how, entrance_main, launch);
+
+    if (pid > 0)
+        while (raw(SYS_wait4, pid, NULL, __WALL, NULL) == -EINTR)
+            ;
+    if (dumpable == 1)
+        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    return pid < 0 ? pid : launch->pid;
+}
+
+static long clone_box(struct launch *launch)
+{
+    const struct plan *plan = &launch->box->plan;
+    bool has_namespaces = plan->tier >= COOP_TIER_NAMESPACES;
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_VFORK | (plan->namespaces & ~CLONE_NEWNET),
+        .stack = launch->stacks + CHILD_STACK_SIZE,
+        .stack_size = CHILD_STACK_SIZE,
+        .out_pidfd = &launch->pidfd,
+    };
+    sigset_t old;
+    long pid;
+
+    block_signals(&old);
+    if (launch->user_namespace_fd >= 0)
+        pid = clone_through_entrance(launch);
+    else
+        pid = sys_clone(&how, has_namespaces ? box_main : bare_main, &launch->child);
+    restore_signals(&old);
+    if (pid > 0)
+        launch->pid = (pid_t)pid;
+    return pid;
+}
+
+static void fill_child(struct launch *launch)
+{
+    struct coop_box *box = launch->box;
+
+    launch->child = (struct child){
+        .plan = &box->plan,
+        .control_fd = launch->control[1],
+        .parent_control_fd = launch->control[0],
+        .stdio_fds = { launch->pipes[0][0], launch->pipes[1][1], launch->pipes[2][1] },
+        .init_fd = box->sandbox->init_fd,
+        .keep_fds = box->options.keep_fds,
+        .n_keep_fds = box->options.n_keep_fds,
+        .command_stack = launch->stacks + 2 * CHILD_STACK_SIZE,
+        .network_stack = launch->stacks + 3 * CHILD_STACK_SIZE,
+        .pool_fd = -1,
+        .skeleton_fd = -1,
+        .root_fd = -1,
+        .terminal_fd = -1,
+        .has_map = launch->user_namespace_fd >= 0,
+    };
+    for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+        launch->child.cgroup_fds[i] = box->cgroup.is_made ? box->cgroup.procs_fds[i] : -1;
+}
+
+static void reap(struct launch *launch)
+{
+    siginfo_t info;
+
+    while (raw(SYS_waitid, WAIT_ON_PIDFD, launch->pidfd, &info, WEXITED | __WALL, NULL) == -EINTR)
+        ;
+}
+
+static void launch_done(struct launch *launch)
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            close_fd(&launch->pipes[i][j]);
+    close_fd(&launch->control[0]);
+    close_fd(&launch->control[1]);
+    close_fd(&launch->user_namespace_fd);
+    close_fd(&launch->pidfd);
+    for (size_t i = 0; i < launch->n_tree_fds; i++)
+        (void)close(launch->tree_fds[i]);
+    free(launch->tree_fds);
+}
+
+static void hand_over(struct launch *launch)
+{
+    struct coop_box *box = launch->box;
+
+    box->pid = launch->pid;
+    box->pidfd = take_fd(&launch->pidfd);
+    box->control_fd = take_fd(&launch->control[0]);
+    box->input_fd = take_fd(&launch->pipes[0][1]);
+    box->output_fds[0] = take_fd(&launch->pipes[1][0]);
+    box->output_fds[1] = take_fd(&launch->pipes[2][0]);
+}
+
+static int run_launch(struct launch *launch, coop_error **err)
+{
+    int r = prepare_sandbox(launch->box->sandbox, err);
+
+    if (r == 0)
+        r = make_channels(launch, err);
+    if (r == 0)
+        r = make_user_namespace(launch, err);
+    if (r == 0)
+        r = clone_sources(launch, err);
+    if (r < 0)
+        return fail_as(err, fail_within(err, r, "start the sandbox"), COOP_ERROR_SETUP);
+    launch->stacks = launch->box->sandbox->stacks;
+    fill_child(launch);
+    long pid = clone_box(launch);
+    if (pid < 0)
+        return refusal_of_clone(launch->box, (int)-pid, err);
+    if (launch->child.error) {
+        if (launch->pidfd >= 0)
+            reap(launch);
+        return refusal_of_step(launch->box, &launch->child, err);
+    }
+    return 0;
+}
+
+int launch(struct coop_box *box, coop_error **err)
+{
+    struct launch launch = {
+        .box = box,
+        .pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } },
+        .control = { -1, -1 },
+        .user_namespace_fd = -1,
+        .pidfd = -1,
+    };
+    int r = run_launch(&launch, err);
+
+    if (r == 0)
+        hand_over(&launch);
+    launch_done(&launch);
+    return r;
+}

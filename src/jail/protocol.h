@@ -1,0 +1,30 @@
+/*
+ * protocol.h - what the supervisor and a box's init say to each other
+ *
+ * One SOCK_SEQPACKET pair. The supervisor's end closing is the order to end: init exits, and the
+ * kernel kills everything else in the pid namespace. Nothing that the command can reach speaks here.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define PROTOCOL_CONTROL_FD  3 /* in init */
+#define PROTOCOL_LISTENER_FD 4 /* seccomp notifications, where there are any */
+
+#define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
+
+/* supervisor to init */
+enum protocol_order { ORDER_SIGNAL = 1 };
+struct protocol_order_message {
+    uint32_t order;
+    int32_t value;
+};
+
+/* init to supervisor */
+enum protocol_event { EVENT_ENDED = 1, EVENT_STOPPED, EVENT_CONTINUED, EVENT_TERMINAL, EVENT_DENIED };
+struct protocol_event_message {
+    uint32_t event;
+    int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */
+    uint64_t count; /* EVENT_DENIED: how often */
+    uint64_t detail;
+};

@@ -1,0 +1,143 @@
+#include "refusal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "coop/probe.h"
+
+/* The doctor's reason: the first thing missing that the full tier needs. */
+static void add_reason(coop_error **err, int r)
+{
+    coop_probe *probe = NULL;
+
+    if (!err || coop_probe_new(&probe, NULL) < 0)
+        return;
+    for (size_t i = 0; i < coop_probe_n_capabilities(probe); i++) {
+        const coop_capability *c = coop_probe_capability(probe, i);
+
+        if (!c->needed || c->available)
+            continue;
+        (void)fail_hint(err, r, "%s: %s%s%s", c->title, c->detail ? c->detail : "not available",
+                        c->fix ? "; mend it with: " : "", c->fix ? c->fix : "");
+        break;
+    }
+    coop_probe_free(probe);
+}
+
+static int not_available(int errnum, coop_error **err, const char *what)
+{
+    int r = fail_kind(err, COOP_ERROR_NOT_AVAILABLE, errnum,
+                      "the sandbox is not available: %s: %s", what, strerror(errnum));
+
+    add_reason(err, r);
+    return r;
+}
+
+int refusal_of_clone(const struct coop_box *box, int errnum, coop_error **err)
+{
+    bool transient = errnum == EAGAIN || errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE;
+
+    if (box->plan.tier < COOP_TIER_NAMESPACES || transient)
+        return fail_as(err,
+                       fail(err, errnum, "start the sandbox: make a process%s",
+                            errnum == EAGAIN ? " (too many processes, or no pid left)" : ""),
+                       COOP_ERROR_SETUP);
+    return not_available(errnum, err, "this host refuses new namespaces");
+}
+
+/* Steps that fail with EPERM or EACCES only where a namespace is of no use. */
+static const bool needs_namespaces[STEP_KINDS] = {
+    [STEP_ID_MAP] = true, [STEP_CGROUP_NAMESPACE] = true, [STEP_POOL] = true,
+    [STEP_PROC] = true,   [STEP_ROOT] = true,             [STEP_ENTER_ROOT] = true,
+};
+
+static bool is_of_namespaces(const struct plan *plan, const struct child *child)
+{
+    return child->failed_step < plan->n_steps &&
+           (child->error == EPERM || child->error == EACCES) &&
+           needs_namespaces[plan->steps[child->failed_step].kind];
+}
+
+static const char *hint_for(const struct step *step, int errnum)
+{
+    if (step->kind == STEP_BIND && errnum == ENOENT)
+        return "coop makes no mount points in directories of the host: make it first, or choose "
+               "another target";
+    if ((step->kind == STEP_BIND || step->kind == STEP_HIDE) && errnum == ELOOP)
+        return "a symbolic link stands in the way to the target: name the real path";
+    if (step->kind == STEP_BIND && errnum == ESTALE)
+        return "the source was replaced by something else while the box was being made: run again";
+    if (step->kind == STEP_BIND && errnum == ENOTDIR)
+        return "source and target must both be directories or both be files";
+    if (step->kind == STEP_CHANGE_DIRECTORY)
+        return "name a directory as the box sees it with --chdir; the workspace is at /work, or at "
+               "its own path with --same-path";
+    if (errnum == ENOSPC)
+        return "the kernel's limit on namespaces or mounts is reached: see /proc/sys/user and "
+               "/proc/sys/fs/mount-max";
+    return NULL;
+}
+
+static int refusal_of_exec(const struct plan *plan, const struct child *child, coop_error **err)
+{
+    const char *name = plan->argv[0];
+    const char *path = plan->candidates[child->candidate];
+    int r;
+
+    switch (child->error) {
+    case ENOENT:
+    case ENOTDIR:
+        if (child->exists) {
+            r = fail_kind(err, COOP_ERROR_EXEC, ENOENT,
+                          "execute '%s': its interpreter does not exist in the box", path);
+            return fail_hint(err, r, "look at the file's first line, or at its ELF interpreter");
+        }
+        r = fail_kind(err, COOP_ERROR_EXEC, ENOENT, "execute '%s': no such command in the box",
+                      name);
+        return fail_hint(err, r,
+                         "the box sees /usr, /bin, /sbin and the workspace; show it more with "
+                         "--ro PATH");
+    case EACCES:
+        r = fail_kind(err, COOP_ERROR_EXEC, EACCES,
+                      "execute '%s': not executable (a directory, no execute permission, or a "
+                      "noexec mount)",
+                      path);
+        return r;
+    case ENOEXEC:
+        return fail_kind(err, COOP_ERROR_EXEC, ENOEXEC,
+                         "execute '%s': not a program for this machine (another architecture, or a "
+                         "script without '#!')",
+                         path);
+    case E2BIG:
+        return fail_kind(err, COOP_ERROR_EXEC, E2BIG,
+                         "execute '%s': arguments and environment are larger than the kernel takes",
+                         path);
+    default:
+        return fail_as(err, fail(err, child->error, "execute '%s'", path), COOP_ERROR_EXEC);
+    }
+}
+
+int refusal_of_step(const struct coop_box *box, const struct child *child, coop_error **err)
+{
+    const struct plan *plan = &box->plan;
+    char words[512];
+
+    if (child->failed_step == plan->n_steps)
+        return refusal_of_exec(plan, child, err);
+    if (child->error == ECANCELED)
+        return fail_kind(err, COOP_ERROR_SETUP, ECANCELED,
+                         "start the sandbox: the process that builds it was killed");
+    if (child->failed_step == SIZE_MAX)
+        return fail_as(err,
+                       fail(err, child->error, "start the sandbox: enter the user namespace"),
+                       COOP_ERROR_SETUP);
+    plan_describe_step(plan, child->failed_step, words, sizeof words);
+    if (is_of_namespaces(plan, child))
+        return not_available(child->error, err, words);
+    int r = fail(err, child->error, "start the sandbox: step %zu of %zu, %s",
+                 child->failed_step + 1, plan->n_steps, words);
+    r = fail_as(err, r, COOP_ERROR_SETUP);
+    const char *hint = hint_for(&plan->steps[child->failed_step], child->error);
+    return hint ? fail_hint(err, r, "%s", hint) : r;
+}

@@ -1,0 +1,215 @@
+/*
+ * sandbox.c - the public life cycle: policy → plan → jail → result
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "coop/version.h"
+#include "jail/box.h"
+#include "jail/init_image.h"
+#include "jail/supervise.h"
+
+#define STACKS_SIZE (4 * CHILD_STACK_SIZE)
+
+const char *coop_version(void)
+{
+    return COOP_VERSION;
+}
+
+int coop_sandbox_new(const coop_policy *policy, coop_sandbox **out, coop_error **err)
+{
+    if (!policy || !out)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "coop_sandbox_new needs a policy");
+    coop_sandbox *sandbox = calloc(1, sizeof *sandbox);
+    if (!sandbox)
+        return fail_no_memory(err);
+    sandbox->init_fd = -1;
+    int r = policy_copy(policy, &sandbox->policy, err);
+    if (r < 0) {
+        free(sandbox);
+        return r;
+    }
+    host_look(&sandbox->host);
+    *out = sandbox;
+    return 0;
+}
+
+void coop_sandbox_free(coop_sandbox *sandbox)
+{
+    if (!sandbox)
+        return;
+    coop_policy_free(sandbox->policy);
+    close_fd(&sandbox->init_fd);
+    if (sandbox->stacks)
+        (void)munmap(sandbox->stacks, STACKS_SIZE);
+    free(sandbox);
+}
+
+static void request_of(const struct coop_box *box, char *const argv[], struct plan_request *out)
+{
+    *out = (struct plan_request){
+        .argv = argv,
+        .env_pass = box->options.env_pass,
+        .keep_fds = box->options.keep_fds,
+        .n_keep_fds = box->options.n_keep_fds,
+        .tty = box->options.terminal,
+        .cgroup_memory = box->cgroup.has[CGROUP_MEMORY],
+        .cgroup_pids = box->cgroup.has[CGROUP_PIDS],
+        .cgroup_cpu = box->cgroup.has[CGROUP_CPU],
+        .cgroup_kind = cgroup_kind(&box->cgroup),
+    };
+}
+
+/* Callers may be older than the library: what they did not know is zero. */
+static int take_options(struct coop_box *box, const coop_run_options *options, coop_error **err)
+{
+    if (!options)
+        return 0;
+    if (options->size < sizeof options->size || options->size > sizeof box->options)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "coop_run_options.size is %zu: set it to sizeof(coop_run_options)",
+                         options->size);
+    memcpy(&box->options, options, options->size);
+    for (size_t i = 0; i < box->options.n_keep_fds; i++)
+        if (fcntl(box->options.keep_fds[i], F_GETFD) < 0)
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
+                             "the descriptor %d to keep is not open", box->options.keep_fds[i]);
+    return 0;
+}
+
+static int make_cgroup(struct coop_box *box, coop_error **err)
+{
+    coop_sandbox *sandbox = box->sandbox;
+
+    if (sandbox->policy->mode == COOP_MODE_DISABLED)
+        return 0;
+    cgroup_find(&box->cgroup);
+    if (box->cgroup.version == CGROUP_NONE)
+        return 0;
+    if (sandbox->init_fd < 0) {
+        sandbox->init_fd = init_image_open(err);
+        if (sandbox->init_fd < 0)
+            return sandbox->init_fd;
+    }
+    return cgroup_make(&box->cgroup, sandbox->policy, sandbox->init_fd, err);
+}
+
+static int compile_and_launch(struct coop_box *box, char *const argv[], coop_error **err)
+{
+    struct plan_request request;
+
+    request_of(box, argv, &request);
+    int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
+    return r < 0 ? r : launch(box, err);
+}
+
+/* `preferred`: where the host refuses namespaces, once more with what is left. */
+static int start_at_best_tier(struct coop_box *box, char *const argv[], coop_error **err)
+{
+    auto_error coop_error *first = NULL;
+    int r = compile_and_launch(box, argv, &first);
+
+    if (r < 0 && box->sandbox->policy->mode == COOP_MODE_PREFERRED &&
+        coop_error_get_kind(first) == COOP_ERROR_NOT_AVAILABLE && box->sandbox->host.namespaces) {
+        box->sandbox->host.namespaces = false;
+        plan_done(&box->plan);
+        return compile_and_launch(box, argv, err);
+    }
+    if (r < 0 && err)
+        *err = take_ptr(first);
+    return r;
+}
+
+static struct coop_box *box_new(coop_sandbox *sandbox)
+{
+    struct coop_box *box = calloc(1, sizeof *box);
+
+    if (!box)
+        return NULL;
+    box->sandbox = sandbox;
+    box->pidfd = box->control_fd = box->input_fd = box->terminal_fd = -1;
+    box->epoll_fd = box->timer_fd = box->output_fds[0] = box->output_fds[1] = -1;
+    for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+        box->cgroup.parent_fds[i] = box->cgroup.fds[i] = box->cgroup.procs_fds[i] = -1;
+    box->cgroup.janitor_fd = -1;
+    return box;
+}
+
+void box_free(struct coop_box *box)
+{
+    if (!box)
+        return;
+    close_fd(&box->pidfd);
+    close_fd(&box->control_fd);
+    close_fd(&box->input_fd);
+    close_fd(&box->output_fds[0]);
+    close_fd(&box->output_fds[1]);
+    close_fd(&box->terminal_fd);
+    close_fd(&box->epoll_fd);
+    close_fd(&box->timer_fd);
+    cgroup_remove(&box->cgroup);
+    capture_done(&box->captures[0]);
+    capture_done(&box->captures[1]);
+    plan_done(&box->plan);
+    free(box);
+}
+
+int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
+               coop_box **out, coop_error **err)
+{
+    if (!sandbox || !out)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "coop_start needs a sandbox");
+    struct coop_box *box = box_new(sandbox);
+    if (!box)
+        return fail_no_memory(err);
+    int r = take_options(box, options, err);
+    if (r == 0) {
+        capture_init(&box->captures[0], (size_t)box->options.capture_max);
+        capture_init(&box->captures[1], (size_t)box->options.capture_max);
+        r = make_cgroup(box, err);
+    }
+    if (r == 0)
+        r = start_at_best_tier(box, argv, err);
+    if (r == 0) {
+        r = supervise_start(box, err);
+        if (r < 0) {
+            box_kill(box);
+            (void)supervise_wait(box, NULL);
+        } else if (box->options.terminal) {
+            (void)supervise_read_control(box); /* the terminal is the first thing init sent */
+        }
+    }
+    if (r < 0) {
+        box_free(box);
+        return r;
+    }
+    *out = box;
+    return 0;
+}
+
+int coop_wait(coop_box *box, coop_result **out, coop_error **err)
+{
+    int r = supervise_wait(box, err);
+
+    if (r == 0)
+        r = box_result(box, out, err);
+    else
+        box_kill(box);
+    box_free(box);
+    return r;
+}
+
+int coop_run(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
+             coop_result **out, coop_error **err)
+{
+    coop_box *box = NULL;
+    int r = coop_start(sandbox, argv, options, &box, err);
+
+    return r < 0 ? r : coop_wait(box, out, err);
+}

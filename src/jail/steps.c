@@ -1,0 +1,649 @@
+/*
+ * steps.c - one function per kind of step
+ *
+ * All of it runs in the child: system calls only, no decisions beyond the step's own fields.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/if.h>
+#include <linux/keyctl.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "jail/child.h"
+#include "jail/protocol.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define TMPFS_ATTRIBUTES (MOUNT_NO_SUID | MOUNT_NO_DEV)
+
+static size_t length_of(const char *text)
+{
+    size_t n = 0;
+
+    while (text[n])
+        n++;
+    return n;
+}
+
+static long write_file(const char *path, const char *text)
+{
+    long fd = raw(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_write, fd, text, length_of(text));
+    (void)raw(SYS_close, fd);
+    return r < 0 ? r : 0;
+}
+
+static long join_cgroup(struct child *child, const struct step *step)
+{
+    (void)step;
+    for (size_t i = 0; i < 3; i++)
+        if (child->cgroup_fds[i] >= 0) {
+            long r = raw(SYS_write, child->cgroup_fds[i], "0", 1);
+
+            if (r < 0)
+                return r;
+        }
+    return 0;
+}
+
+static long cgroup_namespace(struct child *child, const struct step *step)
+{
+    (void)child;
+    (void)step;
+    return raw(SYS_unshare, CLONE_NEW_CGROUP);
+}
+
+static long id_map(struct child *child, const struct step *step)
+{
+    if (child->has_map)
+        return 0;
+    long r = write_file("/proc/self/setgroups", "deny");
+    if (r == 0)
+        r = write_file("/proc/self/uid_map", step->source);
+    if (r == 0)
+        r = write_file("/proc/self/gid_map", step->target);
+    return r;
+}
+
+static long set_hostname(struct child *child, const struct step *step)
+{
+    (void)child;
+    return raw(SYS_sethostname, step->source, length_of(step->source));
+}
+
+/* A decimal number at the end of `buffer`; returns its start. */
+static const char *decimal(uint64_t number, char *end)
+{
+    *--end = '\0';
+    do
+        *--end = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    return end;
+}
+
+struct fs_option {
+    const char *name;
+    uint64_t value; /* 0: not set */
+};
+
+/* A new file system as a detached mount: its descriptor, or -errno. */
+static long new_mount(const char *type, const struct fs_option *options, unsigned attributes)
+{
+    char number[24];
+    long fs = raw(NR_FSOPEN, type, FSOPEN_CLOSE_ON_EXEC);
+    long r = 0;
+
+    if (fs < 0)
+        return fs;
+    for (; r >= 0 && options && options->name; options++)
+        if (options->value)
+            r = raw(NR_FSCONFIG, fs, FSCONFIG_STRING, options->name,
+                    decimal(options->value, number + sizeof number), 0);
+    if (r >= 0)
+        r = raw(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0);
+    if (r >= 0)
+        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, attributes);
+    (void)raw(SYS_close, fs);
+    return r;
+}
+
+static long attach(struct child *child, long mount_fd, const char *target)
+{
+    long r = raw(NR_MOVE_MOUNT, mount_fd, "", child->root_fd, target, MOVE_MOUNT_EMPTY_PATH);
+
+    (void)raw(SYS_close, mount_fd);
+    return r;
+}
+
+/* Through directories of the host nothing may lead elsewhere: no links on the way to the target. */
+static long attach_checked(struct child *child, long mount_fd, const char *target)
+{
+    struct kernel_open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    long place = raw(NR_OPENAT2, child->root_fd, target, &how, sizeof how);
+
+    if (place < 0) {
+        (void)raw(SYS_close, mount_fd);
+        return place;
+    }
+    long r = raw(NR_MOVE_MOUNT, mount_fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | 0x40);
+    (void)raw(SYS_close, mount_fd);
+    (void)raw(SYS_close, place);
+    return r;
+}
+
+static long pool(struct child *child, const struct step *step)
+{
+    const struct fs_option options[] = {
+        { "size", step->value == COOP_LIMIT_NONE ? 0 : step->value },
+        { "nr_inodes", step->value2 },
+        { "mode", 755 },
+        { NULL, 0 },
+    };
+    long fd = new_mount("tmpfs", options, TMPFS_ATTRIBUTES);
+
+    if (fd < 0)
+        return fd;
+    child->pool_fd = (int)fd;
+    long r = raw(SYS_mkdirat, fd, "r", 0755);
+    if (r == 0)
+        r = raw(SYS_mkdirat, fd, "e", 0755);
+    if (r == 0)
+        r = raw(SYS_mkdirat, fd, "e/d", 0);
+    if (r == 0)
+        r = raw(SYS_mknodat, fd, "e/f", S_IFREG, 0);
+    if (r == 0)
+        r = raw(SYS_openat, fd, "r", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (r >= 0)
+        child->skeleton_fd = (int)r;
+    return r < 0 ? r : 0;
+}
+
+static long make_directory(struct child *child, const struct step *step)
+{
+    long r = raw(SYS_mkdirat, child->skeleton_fd, step->target, step->mode);
+
+    return r == -EEXIST ? 0 : r;
+}
+
+static long make_link(struct child *child, const struct step *step)
+{
+    return raw(SYS_symlinkat, step->source, child->skeleton_fd, step->target);
+}
+
+static long make_file(struct child *child, const struct step *step)
+{
+    if (!step->source) {
+        long r = raw(SYS_mknodat, child->skeleton_fd, step->target, S_IFREG | 0644, 0);
+
+        return r == -EEXIST ? 0 : r;
+    }
+    long fd = raw(SYS_openat, child->skeleton_fd, step->target,
+                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, step->mode);
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_write, fd, step->source, step->length);
+    (void)raw(SYS_close, fd);
+    return r < 0 ? r : 0;
+}
+
+/* Before 6.15 a detached mount cannot be cloned in parts: then it is attached out of sight. */
+static long clone_of_pool(struct child *child, const char *path)
+{
+    long fd = raw(NR_OPEN_TREE, child->pool_fd, path, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
+
+    if (fd != -EINVAL)
+        return fd;
+    (void)raw(NR_MOVE_MOUNT, child->pool_fd, "", AT_FDCWD, "/", MOVE_MOUNT_EMPTY_PATH);
+    return raw(NR_OPEN_TREE, child->pool_fd, path, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
+}
+
+static long make_root(struct child *child, const struct step *step)
+{
+    (void)step;
+    long fd = clone_of_pool(child, "r");
+    if (fd < 0)
+        return fd;
+    child->root_fd = (int)fd;
+    return raw(NR_MOVE_MOUNT, fd, "", AT_FDCWD, "/", MOVE_MOUNT_EMPTY_PATH);
+}
+
+static long set_attributes(long mount_fd, unsigned flags, uint64_t set)
+{
+    struct kernel_mount_attr attributes = { .set = set, .propagation = MOUNT_PROPAGATE_PRIVATE };
+
+    return raw(NR_MOUNT_SETATTR, mount_fd, "", AT_EMPTY_PATH | flags, &attributes,
+               sizeof attributes);
+}
+
+/* The source as a detached copy of its mounts; what was opened before must still be there. */
+static long open_source(const struct step *step)
+{
+    struct stat now;
+
+    if (step->flags & STEP_TREE_FD)
+        return raw(SYS_fcntl, step->fd, F_DUPFD_CLOEXEC, 3);
+    if (!(step->flags & STEP_RECHECK))
+        return raw(NR_OPEN_TREE, AT_FDCWD, step->source,
+                   OPEN_TREE_CLONE_TREE | O_CLOEXEC |
+                       (step->flags & STEP_DEVICE ? 0 : AT_RECURSIVE_TREE));
+    long fd = raw(SYS_openat, AT_FDCWD, step->source, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_fstat, fd, &now);
+    if (r == 0 && (now.st_dev != step->dev || now.st_ino != step->ino))
+        r = -ESTALE;
+    if (r == 0)
+        r = raw(NR_OPEN_TREE, fd, "",
+                OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_EMPTY_PATH);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
+static long bind_mount(struct child *child, const struct step *step)
+{
+    long fd = open_source(step);
+
+    if (fd < 0)
+        return fd;
+    if (step->flags & (STEP_DEVICE | STEP_SEALED_LATER))
+        return attach(child, fd, step->target);
+    long r = set_attributes(fd, AT_RECURSIVE_TREE,
+                            MOUNT_NO_SUID | MOUNT_NO_DEV |
+                                (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0));
+    if (r < 0) {
+        (void)raw(SYS_close, fd);
+        return r;
+    }
+    if (step->flags & (STEP_RECHECK | STEP_TREE_FD))
+        return attach_checked(child, fd, step->target);
+    return attach(child, fd, step->target);
+}
+
+static long private_directory(struct child *child, const struct step *step)
+{
+    long fd = clone_of_pool(child, step->source);
+
+    return fd < 0 ? fd : attach(child, fd, step->target);
+}
+
+static long tmpfs(struct child *child, const struct step *step)
+{
+    const struct fs_option options[] = { { "size", step->value }, { "mode", 1777 }, { NULL, 0 } };
+    long fd = new_mount("tmpfs", options,
+                        TMPFS_ATTRIBUTES | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0));
+
+    return fd < 0 ? fd : attach_checked(child, fd, step->target);
+}
+
+static long proc(struct child *child, const struct step *step)
+{
+    long fd = new_mount("proc", NULL,
+                        MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC | MOUNT_READ_ONLY);
+
+    return fd < 0 ? fd : attach(child, fd, step->target);
+}
+
+static long terminals(struct child *child, const struct step *step)
+{
+    const struct fs_option options[] = { { "ptmxmode", 666 }, { "mode", 620 }, { NULL, 0 } };
+    long fd = new_mount("devpts", options, MOUNT_NO_SUID | MOUNT_NO_EXEC);
+
+    return fd < 0 ? fd : attach(child, fd, step->target);
+}
+
+/* An empty thing of the same sort that nobody may open. What is not there needs no hiding. */
+static long hide(struct child *child, const struct step *step)
+{
+    struct kernel_open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    struct stat st;
+    long place = raw(NR_OPENAT2, child->root_fd, step->target, &how, sizeof how);
+
+    if (place == -ENOENT || place == -ENOTDIR)
+        return 0;
+    if (place < 0)
+        return place;
+    long r = raw(SYS_fstat, place, &st);
+    long fd = r < 0 ? r : clone_of_pool(child, S_ISDIR(st.st_mode) ? "e/d" : "e/f");
+    if (fd >= 0) {
+        r = set_attributes(fd, 0, MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC);
+        if (r >= 0)
+            r = raw(NR_MOVE_MOUNT, fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | 0x40);
+        (void)raw(SYS_close, fd);
+    } else {
+        r = fd;
+    }
+    (void)raw(SYS_close, place);
+    return r;
+}
+
+static long seal_root(struct child *child, const struct step *step)
+{
+    (void)step;
+    return set_attributes(child->root_fd, AT_RECURSIVE_TREE,
+                          MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV);
+}
+
+static long enter_root(struct child *child, const struct step *step)
+{
+    (void)step;
+    long r = raw(SYS_fchdir, child->root_fd);
+
+    if (r == 0)
+        r = raw(SYS_pivot_root, ".", ".");
+    if (r == 0)
+        r = raw(SYS_umount2, ".", MNT_DETACH);
+    if (r == 0)
+        r = raw(SYS_chdir, "/");
+    return r;
+}
+
+static long raise_loopback(void)
+{
+    struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+    long fd = raw(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_ioctl, fd, SIOCSIFFLAGS, &request);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
+/*
+ * A network namespace takes the kernel as long as all the mounts together, so a thread makes it
+ * beside them. It shares our descriptors: the namespace comes back as one.
+ */
+int network_main(void *argument)
+{
+    struct child *child = argument;
+    long r = raw(SYS_unshare, CLONE_NEWNET);
+
+    if (r == 0)
+        r = raw(SYS_openat, AT_FDCWD, "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (r >= 0 && child->plan->policy->network == COOP_NETWORK_NONE) {
+        long up = raise_loopback();
+
+        if (up < 0)
+            r = up;
+    }
+    child->network_fd = (int)r;
+    __atomic_store_n(&child->network_done, 1, __ATOMIC_RELEASE);
+    (void)raw(SYS_futex, &child->network_done, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    return 0;
+}
+
+static long network(struct child *child, const struct step *step)
+{
+    (void)step;
+    while (!__atomic_load_n(&child->network_done, __ATOMIC_ACQUIRE))
+        (void)raw(SYS_futex, &child->network_done, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    if (child->network_fd < 0)
+        return child->network_fd;
+    return raw(SYS_setns, child->network_fd, CLONE_NEWNET);
+}
+
+static long send_descriptor(int socket_fd, int fd)
+{
+    struct protocol_event_message message = { .event = EVENT_TERMINAL };
+    struct iovec io = { &message, sizeof message };
+    union {
+        char space[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr header;
+    } control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+                              .cmsg_level = SOL_SOCKET,
+                              .cmsg_type = SCM_RIGHTS } };
+    struct msghdr header = { .msg_iov = &io,
+                             .msg_iovlen = 1,
+                             .msg_control = control.space,
+                             .msg_controllen = sizeof control.space };
+
+    *(int *)(void *)CMSG_DATA(&control.header) = fd;
+    long r = raw(SYS_sendmsg, socket_fd, &header, MSG_NOSIGNAL);
+    return r < 0 ? r : 0;
+}
+
+/*
+ * A terminal of the box's own devpts; its master goes to the supervisor. init leads the session, so
+ * that the command's process group has a parent in the session and can be stopped by Ctrl-Z.
+ */
+static long make_terminal(struct child *child, const struct step *step)
+{
+    int unlock = 0;
+
+    (void)step;
+    long master = raw(SYS_openat, AT_FDCWD, "/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (master < 0)
+        return master;
+    long r = raw(SYS_ioctl, master, TIOCSPTLCK, &unlock);
+    long slave = r < 0 ? r : raw(SYS_ioctl, master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (slave < 0)
+        return slave;
+    child->terminal_fd = (int)slave;
+    r = send_descriptor(child->control_fd, (int)master);
+    (void)raw(SYS_close, master);
+    if (r == 0)
+        r = raw(SYS_setsid);
+    if (r >= 0)
+        r = raw(SYS_ioctl, slave, TIOCSCTTY, 0);
+    return r < 0 ? r : 0;
+}
+
+static long session(struct child *child, const struct step *step)
+{
+    (void)step;
+    if (child->terminal_fd < 0) {
+        long r = raw(SYS_setsid);
+
+        return r == -EPERM ? 0 : r < 0 ? r : 0;
+    }
+    long r = raw(SYS_setpgid, 0, 0);
+    if (r < 0)
+        return r;
+    int group = (int)raw(SYS_getpid);
+    /* Every signal is blocked still, so SIGTTOU does not stop this. */
+    return raw(SYS_ioctl, child->terminal_fd, TIOCSPGRP, &group);
+}
+
+static long stdio(struct child *child, const struct step *step)
+{
+    (void)step;
+    for (int i = 0; i < 3; i++) {
+        int fd = child->terminal_fd >= 0 ? child->terminal_fd : child->stdio_fds[i];
+        long r = raw(SYS_dup3, fd, i, 0);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* What is above the hard limit already is clamped to it: nobody may raise it again. */
+static long limit(struct child *child, const struct step *step)
+{
+    struct {
+        uint64_t soft, hard;
+    } old, wanted = { step->value, step->value2 };
+
+    (void)child;
+    long r = raw(SYS_prlimit64, 0, step->fd, NULL, &old);
+    if (r < 0)
+        return r;
+    if (wanted.hard > old.hard)
+        wanted.hard = old.hard;
+    if (wanted.soft > wanted.hard)
+        wanted.soft = wanted.hard;
+    return raw(SYS_prlimit64, 0, step->fd, &wanted, NULL);
+}
+
+/* The keyring calls are refused by seccomp as well, so a full quota or a kernel without is fine. */
+static long keyring(struct child *child, const struct step *step)
+{
+    (void)child;
+    (void)step;
+    long r = raw(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0);
+
+    return r == -EDQUOT || r == -ENOSYS || r == -EPERM ? 0 : r < 0 ? r : 0;
+}
+
+static long change_directory(struct child *child, const struct step *step)
+{
+    (void)child;
+    return raw(SYS_chdir, step->source);
+}
+
+static long set_close_on_exec(int fd, bool on)
+{
+    return raw(SYS_fcntl, fd, F_SETFD, on ? FD_CLOEXEC : 0);
+}
+
+static long close_descriptors(struct child *child, const struct step *step)
+{
+    (void)step;
+    if (raw(NR_CLOSE_RANGE, 3, ~0u, CLOSE_RANGE_SET_CLOEXEC) < 0) {
+        for (int fd = 3; fd < 4096; fd++) /* the flag came with 5.11 */
+            (void)set_close_on_exec(fd, true);
+        long r = raw(NR_CLOSE_RANGE, 4096, ~0u, 0);
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; i < child->n_keep_fds; i++)
+        if (child->keep_fds[i] > 2) {
+            long r = set_close_on_exec(child->keep_fds[i], false);
+
+            if (r < 0)
+                return r;
+        }
+    return 0;
+}
+
+static long add_landlock_rule(int ruleset_fd, const struct plan_landlock_rule *rule, bool must_exist)
+{
+    struct kernel_landlock_path path = { .allowed = rule->allowed };
+    struct stat st;
+    long fd = raw(SYS_openat, AT_FDCWD, rule->path, O_PATH | O_CLOEXEC);
+
+    if (fd == -ENOENT && !must_exist)
+        return 0;
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_fstat, fd, &st);
+    if (r == 0 && !S_ISDIR(st.st_mode))
+        path.allowed &= LANDLOCK_EXECUTE | LANDLOCK_WRITE_FILE | LANDLOCK_READ_FILE |
+                        LANDLOCK_TRUNCATE | LANDLOCK_IOCTL_DEV;
+    path.parent_fd = (int)fd;
+    if (r == 0)
+        r = raw(NR_LANDLOCK_ADD_RULE, ruleset_fd, LANDLOCK_PATH_RULE, &path, 0);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
+static long landlock(struct child *child, const struct step *step)
+{
+    const struct plan_landlock *plan = &child->plan->landlock;
+    struct kernel_landlock_attr attr = { plan->fs, plan->net, plan->scoped };
+    long fd = raw(NR_LANDLOCK_CREATE_RULESET, &attr, plan->attr_size, 0);
+    long r = 0;
+
+    (void)step;
+    if (fd < 0)
+        return fd;
+    for (size_t i = 0; r == 0 && i < plan->n_rules; i++)
+        r = add_landlock_rule((int)fd, &plan->rules[i], child->plan->tier >= COOP_TIER_NAMESPACES);
+    if (r == 0)
+        r = raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (r == 0)
+        r = raw(NR_LANDLOCK_RESTRICT_SELF, fd, 0);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
+#define LOCKED_BITS \
+    (SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED | \
+     SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+static long capabilities(struct child *child, const struct step *step)
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct none[2] = { 0 };
+
+    (void)step;
+    if (child->plan->tier >= COOP_TIER_NAMESPACES) {
+        /* init dropped the others from the bounding set before it started us */
+        (void)raw(SYS_prctl, PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
+        long r = raw(SYS_prctl, PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0);
+        if (r < 0)
+            return r;
+    }
+    (void)raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    long r = raw(SYS_capset, &header, none);
+    if (r < 0)
+        return r;
+    return raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static long seccomp(struct child *child, const struct step *step)
+{
+    struct sock_fprog program = { child->plan->seccomp_length,
+                                  (struct sock_filter *)(uintptr_t)child->plan->seccomp };
+
+    (void)step;
+    return raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+static long (*const apply[STEP_KINDS])(struct child *child, const struct step *step) = {
+    [STEP_JOIN_CGROUP] = join_cgroup,
+    [STEP_CGROUP_NAMESPACE] = cgroup_namespace,
+    [STEP_ID_MAP] = id_map,
+    [STEP_HOSTNAME] = set_hostname,
+    [STEP_POOL] = pool,
+    [STEP_MAKE_DIRECTORY] = make_directory,
+    [STEP_MAKE_LINK] = make_link,
+    [STEP_MAKE_FILE] = make_file,
+    [STEP_ROOT] = make_root,
+    [STEP_BIND] = bind_mount,
+    [STEP_PRIVATE] = private_directory,
+    [STEP_TMPFS] = tmpfs,
+    [STEP_PROC] = proc,
+    [STEP_TERMINALS] = terminals,
+    [STEP_HIDE] = hide,
+    [STEP_SEAL_ROOT] = seal_root,
+    [STEP_ENTER_ROOT] = enter_root,
+    [STEP_NETWORK] = network,
+    [STEP_PTY] = make_terminal,
+    [STEP_SESSION] = session,
+    [STEP_STDIO] = stdio,
+    [STEP_LIMIT] = limit,
+    [STEP_KEYRING] = keyring,
+    [STEP_CHANGE_DIRECTORY] = change_directory,
+    [STEP_CLOSE] = close_descriptors,
+    [STEP_LANDLOCK] = landlock,
+    [STEP_CAPABILITIES] = capabilities,
+    [STEP_SECCOMP] = seccomp,
+};
+
+int step_apply(struct child *child, const struct step *step)
+{
+    return (int)apply[step->kind](child, step);
+}

@@ -1,0 +1,441 @@
+/*
+ * supervise.c - the parent's loop: output, input, time, memory, the end
+ *
+ * One epoll descriptor watches the box's pidfd, its control socket, both outputs, the input pipe
+ * and a timer. Each step does what is due and never blocks. The box has ended when its pidfd says
+ * so: then nothing in it lives, every pipe's other end is closed, and what is left in the pipes is
+ * read out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "jail/box.h"
+#include "jail/clock.h"
+#include "jail/memory_watch.h"
+#include "jail/protocol.h"
+#include "jail/supervise.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define CHUNK 65536
+
+enum source { FROM_PIDFD, FROM_CONTROL, FROM_STDOUT, FROM_STDERR, FROM_TIMER, TO_INPUT, FROM_INPUT };
+
+static int watch(struct coop_box *box, int fd, uint32_t events, enum source source)
+{
+    struct epoll_event event = { .events = events, .data.u32 = source };
+
+    return epoll_ctl(box->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void change_watch(struct coop_box *box, int fd, uint32_t events, enum source source)
+{
+    struct epoll_event event = { .events = events, .data.u32 = source };
+
+    (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_MOD, fd, &event);
+}
+
+static void set_timer(struct coop_box *box)
+{
+    uint64_t at = box->deadline_ns;
+
+    if (box->next_sample_ns && (!at || box->next_sample_ns < at))
+        at = box->next_sample_ns;
+    struct itimerspec when = { .it_value = { (time_t)(at / 1000000000u),
+                                             (long)(at % 1000000000u) } };
+    if (box->timer_fd >= 0)
+        (void)timerfd_settime(box->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* A timer only where something is to be timed: it costs a descriptor and two system calls. */
+static int start_timer(struct coop_box *box)
+{
+    if (box->options.timeout_ms)
+        box->deadline_ns = box->started_ns + box->options.timeout_ms * 1000000u;
+    if (box->plan.watch_memory)
+        box->next_sample_ns = box->started_ns + MEMORY_WATCH_INTERVAL_NS;
+    if (!box->deadline_ns && !box->next_sample_ns)
+        return 0;
+    box->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (box->timer_fd < 0)
+        return -errno;
+    set_timer(box);
+    return watch(box, box->timer_fd, EPOLLIN, FROM_TIMER);
+}
+
+static void set_nonblocking(int fd)
+{
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFL, O_NONBLOCK | O_RDWR);
+}
+
+static int start_input(struct coop_box *box)
+{
+    if (box->input_fd < 0)
+        return 0;
+    if (!box->options.relay_input && box->options.input_length == 0) {
+        close_fd(&box->input_fd);
+        return 0;
+    }
+    set_nonblocking(box->input_fd);
+    if (!box->options.relay_input)
+        return watch(box, box->input_fd, EPOLLOUT, TO_INPUT);
+    /* A regular file cannot be watched: it is always readable, so only the pipe's room counts. */
+    int r = watch(box, box->options.input_fd, EPOLLIN, FROM_INPUT);
+    if (r == -EPERM) {
+        box->input_waits = true;
+        return watch(box, box->input_fd, EPOLLOUT, TO_INPUT);
+    }
+    return r < 0 ? r : watch(box, box->input_fd, 0, TO_INPUT);
+}
+
+int supervise_start(struct coop_box *box, coop_error **err)
+{
+    box->started_ns = clock_now_ns();
+    box->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (box->epoll_fd < 0)
+        return fail(err, errno, "make an epoll descriptor");
+    int r = watch(box, box->pidfd, EPOLLIN, FROM_PIDFD);
+    if (r == 0)
+        r = watch(box, box->control_fd, EPOLLIN, FROM_CONTROL);
+    for (int i = 0; i < 2 && r == 0; i++)
+        if (box->output_fds[i] >= 0) {
+            set_nonblocking(box->output_fds[i]);
+            r = watch(box, box->output_fds[i], EPOLLIN, i ? FROM_STDERR : FROM_STDOUT);
+        }
+    if (r == 0)
+        r = start_input(box);
+    if (r == 0)
+        r = start_timer(box);
+    if (r < 0)
+        return fail(err, -r, "watch the sandbox");
+    return 0;
+}
+
+/* At most one chunk a step, so that no stream starves the others or the timer. */
+static ssize_t read_output(struct coop_box *box, int stream)
+{
+    char bytes[CHUNK];
+    ssize_t n = read(box->output_fds[stream], bytes, sizeof bytes);
+
+    if (n > 0) {
+        if (box->options.on_output)
+            box->options.on_output(box->options.context,
+                                   stream ? COOP_STREAM_STDERR : COOP_STREAM_STDOUT, bytes,
+                                   (size_t)n);
+        else
+            capture_append(&box->captures[stream], bytes, (size_t)n);
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close_fd(&box->output_fds[stream]);
+    }
+    return n;
+}
+
+static void write_input(struct coop_box *box)
+{
+    size_t left = box->options.input_length - box->input_at;
+    ssize_t n = left ? write(box->input_fd, box->options.input + box->input_at, left) : 0;
+
+    if (n > 0)
+        box->input_at += (size_t)n;
+    if ((n < 0 && errno != EAGAIN && errno != EINTR) ||
+        box->input_at == box->options.input_length)
+        close_fd(&box->input_fd);
+}
+
+/* Only what fits the pipe is taken from the caller's input, so nothing has to be kept here. */
+static void relay_input(struct coop_box *box)
+{
+    char bytes[CHUNK];
+    int room = fcntl(box->input_fd, F_GETPIPE_SZ);
+    int used = 0;
+
+    (void)ioctl(box->input_fd, FIONREAD, &used);
+    size_t most = room - used > (int)sizeof bytes ? sizeof bytes : (size_t)(room - used);
+    if (most < 4096) { /* wait until the command has read some */
+        change_watch(box, box->options.input_fd, 0, FROM_INPUT);
+        change_watch(box, box->input_fd, EPOLLOUT, TO_INPUT);
+        return;
+    }
+    ssize_t n = read(box->options.input_fd, bytes, most < 4096 ? most : most & ~(size_t)4095);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0 || write(box->input_fd, bytes, (size_t)n) != n) {
+        (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->options.input_fd, NULL);
+        close_fd(&box->input_fd);
+        return;
+    }
+    if (!box->input_waits) {
+        change_watch(box, box->options.input_fd, EPOLLIN, FROM_INPUT);
+        change_watch(box, box->input_fd, 0, TO_INPUT);
+    }
+}
+
+/* What the command left unread goes back, where the caller's input can seek. */
+static void give_back_input(struct coop_box *box)
+{
+    int unread = 0;
+
+    if (box->input_fd < 0 || !box->options.relay_input)
+        return;
+    if (ioctl(box->input_fd, FIONREAD, &unread) == 0 && unread > 0)
+        (void)lseek(box->options.input_fd, -(off_t)unread, SEEK_CUR);
+}
+
+static void receive_terminal(struct coop_box *box, struct msghdr *header)
+{
+    struct cmsghdr *control = CMSG_FIRSTHDR(header);
+    int fd;
+
+    if (!control || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
+        return;
+    memcpy(&fd, CMSG_DATA(control), sizeof fd);
+    if (box->terminal_fd >= 0)
+        (void)close(fd);
+    else
+        box->terminal_fd = fd;
+}
+
+bool supervise_read_control(struct coop_box *box)
+{
+    struct protocol_event_message message = { 0 };
+    struct iovec io = { &message, sizeof message };
+    char space[CMSG_SPACE(sizeof(int))];
+    struct msghdr header = { .msg_iov = &io,
+                             .msg_iovlen = 1,
+                             .msg_control = space,
+                             .msg_controllen = sizeof space };
+    ssize_t n = recvmsg(box->control_fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    if (n == 0) /* init is gone; the pidfd will say so too */
+        (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->control_fd, NULL);
+    if (n != (ssize_t)sizeof message)
+        return false;
+    switch (message.event) {
+    case EVENT_TERMINAL:
+        receive_terminal(box, &header);
+        break;
+    case EVENT_STOPPED:
+        box->state = BOX_STOPPED;
+        break;
+    case EVENT_CONTINUED:
+        box->state = BOX_RUNNING;
+        break;
+    case EVENT_ENDED:
+        box->has_status = true;
+        box->status = message.status;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static int send_signal(struct coop_box *box, int number)
+{
+    struct protocol_order_message message = { ORDER_SIGNAL, number };
+
+    if (box->plan.tier < COOP_TIER_NAMESPACES)
+        return kill(-box->pid, number) < 0 && kill(box->pid, number) < 0 ? -errno : 0;
+    if (send(box->control_fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return -errno;
+    return 0;
+}
+
+void box_kill(struct coop_box *box)
+{
+    if (box->pidfd < 0)
+        return;
+    if (box->plan.tier < COOP_TIER_NAMESPACES)
+        (void)kill(-box->pid, SIGKILL);
+    (void)raw(NR_PIDFD_SEND_SIGNAL, box->pidfd, SIGKILL, NULL, 0);
+}
+
+static void on_deadline(struct coop_box *box)
+{
+    uint64_t grace_ms = box->options.grace_ms ? box->options.grace_ms : 2000;
+
+    if (box->is_killing) {
+        box->deadline_ns = 0;
+        box_kill(box);
+        return;
+    }
+    box->timed_out = true;
+    box->is_killing = true;
+    box->deadline_ns = clock_now_ns() + grace_ms * 1000000u;
+    (void)send_signal(box, SIGCONT); /* a stopped command could not act on the other */
+    (void)send_signal(box, SIGTERM);
+}
+
+static void on_timer(struct coop_box *box)
+{
+    uint64_t expirations;
+    uint64_t now = clock_now_ns();
+
+    (void)!read(box->timer_fd, &expirations, sizeof expirations);
+    if (box->deadline_ns && now >= box->deadline_ns)
+        on_deadline(box);
+    if (box->next_sample_ns && now >= box->next_sample_ns) {
+        uint64_t used = memory_watch_sample(box->pid, box->plan.policy->limits[COOP_LIMIT_MEMORY]);
+
+        if (used > box->peak_sampled)
+            box->peak_sampled = used;
+        if (used > box->plan.policy->limits[COOP_LIMIT_MEMORY]) {
+            box->memory_killed = true;
+            box_kill(box);
+        }
+        /* Sampling costs time in proportion to what is sampled: never more than a tenth of it. */
+        box->next_sample_ns = now + MEMORY_WATCH_INTERVAL_NS + 9 * (clock_now_ns() - now);
+    }
+    set_timer(box);
+}
+
+/* Of the box's init: it has waited for everything in the box, so its sums are the box's. */
+static void collect(struct coop_box *box)
+{
+    siginfo_t info = { 0 };
+    struct rusage usage = { 0 };
+
+    while (raw(SYS_waitid, WAIT_ON_PIDFD, box->pidfd, &info, WEXITED | __WALL, &usage) == -EINTR)
+        ;
+    box->ended_ns = clock_now_ns();
+    if (!box->has_status) {
+        box->status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+        box->has_status = true;
+        if (box->plan.tier >= COOP_TIER_NAMESPACES) /* init itself was killed, and so the command */
+            box->status = SIGKILL;
+    }
+    box->cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
+                  (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    box->max_rss = (uint64_t)usage.ru_maxrss * 1024u;
+    box->bytes_written = (uint64_t)usage.ru_oublock * 512u;
+}
+
+static void on_end(struct coop_box *box)
+{
+    while (supervise_read_control(box))
+        ;
+    collect(box);
+    if (box->plan.tier < COOP_TIER_NAMESPACES)
+        (void)kill(-box->pid, SIGKILL);
+    for (int i = 0; i < 2; i++)
+        while (box->output_fds[i] >= 0) {
+            ssize_t n = read_output(box, i);
+
+            if (n < 0 && errno == EAGAIN) /* held by somebody outside the box: not waited for */
+                close_fd(&box->output_fds[i]);
+        }
+    give_back_input(box);
+    close_fd(&box->input_fd);
+    if (box->cgroup.is_made)
+        cgroup_read(&box->cgroup, &box->usage);
+    box->state = BOX_ENDED;
+}
+
+static void dispatch(struct coop_box *box, enum source source)
+{
+    switch (source) {
+    case FROM_CONTROL:
+        (void)supervise_read_control(box);
+        break;
+    case FROM_STDOUT:
+    case FROM_STDERR:
+        if (box->output_fds[source == FROM_STDERR] >= 0)
+            (void)read_output(box, source == FROM_STDERR);
+        break;
+    case FROM_TIMER:
+        on_timer(box);
+        break;
+    case TO_INPUT:
+    case FROM_INPUT:
+        if (box->input_fd >= 0 && box->options.relay_input)
+            relay_input(box);
+        else if (box->input_fd >= 0)
+            write_input(box);
+        break;
+    case FROM_PIDFD:
+        break;
+    }
+}
+
+static int step(struct coop_box *box, int timeout, coop_error **err)
+{
+    struct epoll_event events[8];
+    bool has_ended = false;
+
+    if (box->state == BOX_ENDED)
+        return 1;
+    int n = epoll_wait(box->epoll_fd, events, 8, timeout);
+    if (n < 0 && errno == EINTR)
+        return 0;
+    if (n < 0)
+        return fail(err, errno, "wait for the sandbox");
+    for (int i = 0; i < n; i++) {
+        if (events[i].data.u32 == FROM_PIDFD)
+            has_ended = true;
+        else
+            dispatch(box, (enum source)events[i].data.u32);
+    }
+    if (has_ended)
+        on_end(box);
+    return has_ended;
+}
+
+int coop_step(coop_box *box, coop_error **err)
+{
+    return step(box, 0, err);
+}
+
+int supervise_wait(struct coop_box *box, coop_error **err)
+{
+    int r;
+
+    do
+        r = step(box, -1, err);
+    while (r == 0);
+    return r < 0 ? r : 0;
+}
+
+int coop_box_fd(const coop_box *box)
+{
+    return box->epoll_fd;
+}
+
+int coop_box_terminal(const coop_box *box)
+{
+    return box->terminal_fd;
+}
+
+bool coop_box_is_stopped(const coop_box *box)
+{
+    return box->state == BOX_STOPPED;
+}
+
+coop_tier coop_box_tier(const coop_box *box)
+{
+    return box->plan.tier;
+}
+
+int coop_kill(coop_box *box)
+{
+    box->cancelled = true;
+    box_kill(box);
+    return 0;
+}
+
+int coop_signal(coop_box *box, int number)
+{
+    return send_signal(box, number);
+}

@@ -1,0 +1,12 @@
+/*
+ * supervise.h - watching a box until it ends
+ */
+#pragma once
+
+#include "jail/box.h"
+
+int supervise_start(struct coop_box *box, coop_error **err);
+int supervise_wait(struct coop_box *box, coop_error **err);
+
+/* Takes one message of init's, if there is one. */
+bool supervise_read_control(struct coop_box *box);

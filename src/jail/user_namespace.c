@@ -1,0 +1,91 @@
+#include "user_namespace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "jail/newidmap.h"
+#include "sys/clone.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define HOLDER_STACK 16384
+
+/* Lives only so that there is a /proc/PID to write to; ends with the pipe. */
+static int holder_main(void *argument)
+{
+    const int *pipe_fds = argument;
+    char byte;
+
+    (void)raw(SYS_close, pipe_fds[1]);
+    (void)raw(SYS_read, pipe_fds[0], &byte, 1);
+    return 0;
+}
+
+static int write_map(pid_t pid, const char *file, unsigned inside, unsigned outside,
+                     coop_error **err)
+{
+    char path[64];
+    char text[64];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    int n = snprintf(text, sizeof text, "%u %u 1", inside, outside);
+    auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, text, (size_t)n) != n)
+        return fail(err, errno, "write '%s' into '%s' of a new user namespace", text, file);
+    return 0;
+}
+
+static int fill(pid_t pid, const struct user_namespace_map *map, coop_error **err)
+{
+    char path[64];
+    int r;
+
+    if (map->with_range) {
+        r = newidmap_run(pid, map, err);
+    } else {
+        r = write_map(pid, "uid_map", map->inside_uid, map->outside_uid, err);
+        if (r == 0)
+            r = write_map(pid, "gid_map", map->inside_gid, map->outside_gid, err);
+    }
+    if (r < 0)
+        return r;
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? fail(err, errno, "open the new user namespace") : fd;
+}
+
+int user_namespace_new(const struct user_namespace_map *map, coop_error **err)
+{
+    int pipe_fds[2];
+    char *stack = mmap(NULL, HOLDER_STACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+    if (stack == MAP_FAILED)
+        return fail_no_memory(err);
+    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+        int r = fail(err, errno, "make a pipe");
+
+        (void)munmap(stack, HOLDER_STACK);
+        return r;
+    }
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_NEWUSER, .stack = stack, .stack_size = HOLDER_STACK
+    };
+    long pid = sys_clone(&how, holder_main, pipe_fds);
+    int r = pid < 0 ? fail(err, (int)-pid, "make a user namespace") : fill((pid_t)pid, map, err);
+    (void)close(pipe_fds[0]);
+    (void)close(pipe_fds[1]);
+    if (pid > 0)
+        while (waitpid((pid_t)pid, NULL, __WALL) < 0 && errno == EINTR)
+            ;
+    (void)munmap(stack, HOLDER_STACK);
+    return r;
+}

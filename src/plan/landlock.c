@@ -1,0 +1,98 @@
+/*
+ * landlock.c - the same view once more, as Landlock rules
+ *
+ * Landlock follows a file's place upwards, across mounts, until a rule allows what is asked. So one
+ * rule on the box's root lets everything in the view be read and executed, and one rule per
+ * writable place adds the rest. A descriptor that leads out of the view meets no rule at all.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/plan.h"
+#include "sys/kernel.h"
+
+#define READ_RIGHTS (LANDLOCK_EXECUTE | LANDLOCK_READ_FILE | LANDLOCK_READ_DIR)
+#define FILE_RIGHTS \
+    (LANDLOCK_EXECUTE | LANDLOCK_WRITE_FILE | LANDLOCK_READ_FILE | LANDLOCK_TRUNCATE | \
+     LANDLOCK_IOCTL_DEV)
+
+static uint64_t fs_rights(int abi)
+{
+    uint64_t rights = LANDLOCK_ALL_ABI1;
+
+    if (abi >= 2)
+        rights |= LANDLOCK_REFER;
+    if (abi >= 3)
+        rights |= LANDLOCK_TRUNCATE;
+    if (abi >= 5)
+        rights |= LANDLOCK_IOCTL_DEV;
+    return rights;
+}
+
+static void add_rule(struct plan *plan, const char *path, uint64_t allowed)
+{
+    struct plan_landlock_rule *rule = &plan->landlock.rules[plan->landlock.n_rules++];
+
+    rule->path = path;
+    rule->allowed = allowed & plan->landlock.fs;
+}
+
+/* Writable places of the full view. */
+static void rules_from_view(struct plan *plan)
+{
+    add_rule(plan, "/", READ_RIGHTS);
+    add_rule(plan, "/dev", READ_RIGHTS | FILE_RIGHTS);
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct step *step = &plan->steps[i];
+        bool writable = step->kind == STEP_PRIVATE || step->kind == STEP_TMPFS ||
+                        (step->kind == STEP_BIND && !(step->flags & STEP_DEVICE));
+
+        if (writable && !(step->flags & STEP_READ_ONLY))
+            add_rule(plan, plan_text(plan, "/%s", step->target), plan->landlock.fs);
+    }
+}
+
+/* Without a mount namespace the rules are all there is: the host's tools, and what is writable. */
+static void rules_on_host(struct plan *plan)
+{
+    static const char *const readable[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc",
+                                            "/proc", "/nix/store" };
+    static const char *const writable_devices[] = { "/dev/null", "/dev/zero", "/dev/full",
+                                                    "/dev/random", "/dev/urandom", "/dev/tty",
+                                                    "/dev/pts", "/dev/ptmx" };
+    const coop_policy *policy = plan->policy;
+
+    for (size_t i = 0; i < COUNT(readable); i++)
+        add_rule(plan, readable[i], READ_RIGHTS);
+    for (size_t i = 0; i < COUNT(writable_devices); i++)
+        add_rule(plan, writable_devices[i], READ_RIGHTS | FILE_RIGHTS);
+    add_rule(plan, plan->workspace, plan->landlock.fs);
+    for (size_t i = 0; i < policy->n_mounts; i++)
+        if (policy->mounts[i].kind == POLICY_BIND)
+            add_rule(plan, policy->mounts[i].source,
+                     policy->mounts[i].read_only ? READ_RIGHTS : plan->landlock.fs);
+}
+
+int plan_landlock(struct plan *plan, const struct host *host, coop_error **err)
+{
+    struct plan_landlock *landlock = &plan->landlock;
+    bool has_namespaces = plan->tier >= COOP_TIER_NAMESPACES;
+    size_t most = plan->n_steps + plan->policy->n_mounts + 32;
+
+    landlock->fs = fs_rights(host->landlock_abi);
+    if (host->landlock_abi >= 4 && (plan->policy->network == COOP_NETWORK_OFF ||
+                                    (plan->policy->network == COOP_NETWORK_NONE && !has_namespaces)))
+        landlock->net = LANDLOCK_TCP_BIND | LANDLOCK_TCP_CONNECT;
+    if (host->landlock_abi >= 6)
+        landlock->scoped = LANDLOCK_SCOPE_ABSTRACT | LANDLOCK_SCOPE_SIGNAL;
+    landlock->attr_size = host->landlock_abi >= 6 ? 24 : host->landlock_abi >= 4 ? 16 : 8;
+    landlock->rules = plan_memory(plan, most * sizeof *landlock->rules);
+    if (!landlock->rules)
+        return fail_no_memory(err);
+    if (has_namespaces)
+        rules_from_view(plan);
+    else
+        rules_on_host(plan);
+    return 0;
+}

@@ -1,0 +1,267 @@
+#include "plan.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "plan/seccomp.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+void host_look(struct host *host)
+{
+    long abi = raw(NR_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_FLAG);
+
+    *host = (struct host){
+        .uid = geteuid(),
+        .gid = getegid(),
+        .landlock_abi = abi > 0 ? (int)abi : 0,
+        .namespaces = true,
+        .mount_setattr = raw(NR_MOUNT_SETATTR, -1, "", 0, NULL, 0) != -ENOSYS,
+        /* process_mrelease came with 5.15, one release after the change that matters here */
+        .nproc_by_namespace = raw(448, -1, 0) != -ENOSYS,
+    };
+}
+
+void *plan_memory(struct plan *plan, size_t size)
+{
+    void *memory = calloc(1, size ? size : 1);
+
+    if (!memory || plan_keep(plan, memory) < 0) {
+        free(memory);
+        plan->failed = true;
+        return NULL;
+    }
+    return memory;
+}
+
+int plan_keep(struct plan *plan, void *memory)
+{
+    if (plan->n_memory == plan->memory_capacity) {
+        size_t capacity = plan->memory_capacity ? 2 * plan->memory_capacity : 128;
+        void **grown = reallocarray(plan->memory, capacity, sizeof *grown);
+
+        if (!grown)
+            return -ENOMEM;
+        plan->memory = grown;
+        plan->memory_capacity = capacity;
+    }
+    plan->memory[plan->n_memory++] = memory;
+    return 0;
+}
+
+int plan_hold_fd(struct plan *plan, int fd)
+{
+    if (plan->n_fds == plan->fds_capacity) {
+        size_t capacity = plan->fds_capacity ? 2 * plan->fds_capacity : 16;
+        int *grown = reallocarray(plan->fds, capacity, sizeof *grown);
+
+        if (!grown)
+            return -ENOMEM;
+        plan->fds = grown;
+        plan->fds_capacity = capacity;
+    }
+    plan->fds[plan->n_fds++] = fd;
+    return 0;
+}
+
+char *plan_text(struct plan *plan, const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+
+    va_start(args, format);
+    int n = vasprintf(&text, format, args);
+    va_end(args);
+    if (n < 0 || plan_keep(plan, text) < 0) {
+        if (n >= 0)
+            free(text);
+        plan->failed = true;
+        return NULL;
+    }
+    return text;
+}
+
+struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage stage)
+{
+    static struct step spill; /* what is written after a failure is never read */
+
+    if (plan->n_steps == plan->steps_capacity) {
+        size_t capacity = plan->steps_capacity ? 2 * plan->steps_capacity : 96;
+        struct step *grown = reallocarray(plan->steps, capacity, sizeof *grown);
+
+        if (!grown) {
+            plan->failed = true;
+            return &spill;
+        }
+        plan->steps = grown;
+        plan->steps_capacity = capacity;
+    }
+    struct step *step = &plan->steps[plan->n_steps++];
+    *step = (struct step){ .kind = kind, .stage = stage, .fd = -1 };
+    return step;
+}
+
+void plan_done(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->n_memory; i++)
+        free(plan->memory[i]);
+    for (size_t i = 0; i < plan->n_fds; i++)
+        (void)close(plan->fds[i]);
+    free(plan->fds);
+    free(plan->memory);
+    free(plan->steps);
+    *plan = (struct plan){ 0 };
+}
+
+static void choose_tier(struct plan *plan, const struct host *host)
+{
+    if (plan->policy->mode == COOP_MODE_DISABLED)
+        plan->tier = COOP_TIER_NONE;
+    else if (host->namespaces)
+        plan->tier = host->landlock_abi ? COOP_TIER_FULL : COOP_TIER_NAMESPACES;
+    else
+        plan->tier = host->landlock_abi ? COOP_TIER_LANDLOCK : COOP_TIER_NONE;
+}
+
+static void plan_identity(struct plan *plan, const struct host *host)
+{
+    const coop_policy *policy = plan->policy;
+
+    plan->inside_uid = policy->has_uid ? policy->uid : host->uid;
+    plan->inside_gid = policy->has_uid ? policy->uid : host->gid;
+    struct step *step = plan_add(plan, STEP_ID_MAP, STAGE_BOX);
+    step->source = plan_text(plan, "%u %u 1", plan->inside_uid, plan->outside_uid);
+    step->target = plan_text(plan, "%u %u 1", plan->inside_gid, plan->outside_gid);
+}
+
+static void plan_seccomp(struct plan *plan)
+{
+    bool unix_only = plan->policy->network == COOP_NETWORK_OFF ||
+                     (plan->tier == COOP_TIER_LANDLOCK &&
+                      plan->policy->network == COOP_NETWORK_NONE);
+    unsigned variant = (plan->policy->profile == COOP_PROFILE_DEV ? SECCOMP_PROFILE_DEV : 0) |
+                       (unix_only ? SECCOMP_UNIX_ONLY : 0);
+    const struct seccomp_program *program = seccomp_program_for(variant);
+
+    plan->seccomp = program->filter;
+    plan->seccomp_length = program->length;
+    plan_add(plan, STEP_SECCOMP, STAGE_COMMAND);
+}
+
+/* Namespaces of their own for everything; the network's only where the policy keeps it apart. */
+static void plan_namespaces(struct plan *plan)
+{
+    plan->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    if (plan->policy->network != COOP_NETWORK_HOST)
+        plan->namespaces |= CLONE_NEWNET;
+}
+
+static void plan_walls(struct plan *plan)
+{
+    const char **walls = plan->enforced.walls;
+    bool namespaces = plan->tier >= COOP_TIER_NAMESPACES;
+    bool landlock = plan->tier == COOP_TIER_FULL || plan->tier == COOP_TIER_LANDLOCK;
+
+    if (plan->tier == COOP_TIER_NONE)
+        return;
+    walls[COOP_WALL_FILES] = !namespaces ? "landlock"
+                             : landlock  ? "mount namespace + landlock"
+                                         : "mount namespace";
+    walls[COOP_WALL_PROCESSES] = namespaces ? "pid, ipc and uts namespaces" : "seccomp";
+    switch (plan->policy->network) {
+    case COOP_NETWORK_NONE:
+        walls[COOP_WALL_NETWORK] = namespaces ? "network namespace + seccomp" : "seccomp + landlock";
+        break;
+    case COOP_NETWORK_OFF:
+        walls[COOP_WALL_NETWORK] = namespaces ? "network namespace + seccomp" : "seccomp + landlock";
+        break;
+    case COOP_NETWORK_HOST:
+        break;
+    }
+    walls[COOP_WALL_SYSCALLS] = "seccomp";
+    walls[COOP_WALL_PRIVILEGES] =
+        namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
+}
+
+/* The order is the security argument: namespaces and mounts while there are capabilities, then
+ * limits, then the walls that cannot be taken down again, the filter last. */
+static int compile_box(struct plan *plan, const struct host *host,
+                       const struct plan_request *request, coop_error **err)
+{
+    plan_namespaces(plan);
+    if (request->cgroup_kind)
+        plan_add(plan, STEP_JOIN_CGROUP, STAGE_BOX);
+    plan_add(plan, STEP_CGROUP_NAMESPACE, STAGE_BOX);
+    int r = plan_view(plan, host, request, err);
+    if (r < 0)
+        return r;
+    if (plan->policy->network != COOP_NETWORK_HOST)
+        plan_add(plan, STEP_NETWORK, STAGE_BOX)->value =
+            plan->policy->network == COOP_NETWORK_NONE;
+    if (request->tty)
+        plan_add(plan, STEP_PTY, STAGE_BOX);
+    return 0;
+}
+
+static int compile_command(struct plan *plan, const struct host *host,
+                           const struct plan_request *request, coop_error **err)
+{
+    plan_add(plan, STEP_SESSION, STAGE_COMMAND);
+    plan_add(plan, STEP_STDIO, STAGE_COMMAND);
+    if (plan->tier == COOP_TIER_NONE) {
+        plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
+        plan_add(plan, STEP_CLOSE, STAGE_COMMAND);
+        return 0;
+    }
+    plan_limits(plan, host, request);
+    plan_add(plan, STEP_KEYRING, STAGE_COMMAND);
+    plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
+    plan_add(plan, STEP_CLOSE, STAGE_COMMAND);
+    if (host->landlock_abi) {
+        int r = plan_landlock(plan, host, err);
+
+        if (r < 0)
+            return r;
+        plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
+    }
+    plan_add(plan, STEP_CAPABILITIES, STAGE_COMMAND);
+    plan_seccomp(plan);
+    return 0;
+}
+
+int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,
+                 const struct plan_request *request, coop_error **err)
+{
+    plan->policy = policy;
+    plan->has_tty = request->tty;
+    choose_tier(plan, host);
+    if (policy->mode == COOP_MODE_REQUIRED && plan->tier != COOP_TIER_FULL) {
+        int r = fail_kind(err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
+                          "the sandbox is required, but this host offers only the tier '%s'",
+                          coop_tier_name(plan->tier));
+        return fail_hint(err, r,
+                         "'coop doctor' says what is missing and how to mend it; "
+                         "'--mode preferred' runs with what there is");
+    }
+    int r = plan_workspace(plan, host, err);
+    if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES) {
+        plan_identity(plan, host);
+        r = compile_box(plan, host, request, err);
+    }
+    if (r == 0)
+        r = plan_environment(plan, request, err);
+    if (r == 0)
+        r = plan_command(plan, request, err);
+    if (r == 0)
+        r = compile_command(plan, host, request, err);
+    if (r == 0)
+        plan_walls(plan);
+    if (r == 0 && plan->failed)
+        r = fail_no_memory(err);
+    return r;
+}

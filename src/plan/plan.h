@@ -1,0 +1,184 @@
+/*
+ * plan.h - what will be done, as an ordered list of steps
+ *
+ *   plan_new() -> plan_compile() -> launch, or print -> plan_free()
+ *
+ * A plan is built and checked before anything is cloned. The child that walks it makes system calls
+ * and nothing else, so every step is complete in itself: text, numbers and descriptors, no
+ * decisions. A failing step is reported by its index; plan_describe_step() makes the sentence.
+ */
+#pragma once
+
+#include <linux/filter.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "coop/result.h"
+#include "policy/policy.h"
+
+/* Where a step runs. */
+enum step_stage {
+    STAGE_BOX,     /* in the box's init, while it still holds capabilities over its namespaces */
+    STAGE_COMMAND, /* in the command's own process, just before exec */
+};
+
+enum step_kind {
+    STEP_JOIN_CGROUP,
+    STEP_CGROUP_NAMESPACE,
+    STEP_ID_MAP,
+    STEP_HOSTNAME,
+    STEP_POOL,
+    STEP_MAKE_DIRECTORY,
+    STEP_MAKE_LINK,
+    STEP_MAKE_FILE,
+    STEP_ROOT,
+    STEP_BIND,
+    STEP_PRIVATE,
+    STEP_TMPFS,
+    STEP_PROC,
+    STEP_TERMINALS,
+    STEP_HIDE,
+    STEP_SEAL_ROOT,
+    STEP_ENTER_ROOT,
+    STEP_NETWORK,
+    STEP_PTY,
+    STEP_SESSION,
+    STEP_STDIO,
+    STEP_LIMIT,
+    STEP_KEYRING,
+    STEP_CHANGE_DIRECTORY,
+    STEP_CLOSE,
+    STEP_LANDLOCK,
+    STEP_CAPABILITIES,
+    STEP_SECCOMP,
+    STEP_KINDS
+};
+
+#define PLAN_MAX_NESTING 64
+
+/* Flags of STEP_BIND and its like. */
+#define STEP_READ_ONLY 1u
+#define STEP_DEVICE    2u /* a device node: nodev would close it */
+#define STEP_RECHECK   4u /* the source must still be the object in dev and ino */
+#define STEP_TREE_FD   8u /* fd is a detached mount made by the parent */
+#define STEP_SEALED_LATER 16u /* STEP_SEAL_ROOT sets its attributes */
+
+struct step {
+    enum step_kind kind;
+    enum step_stage stage;
+    unsigned flags;
+    int fd;
+    mode_t mode;
+    dev_t dev;
+    ino_t ino;
+    uint64_t value;     /* a size, a limit's number ... */
+    uint64_t value2;
+    const char *source; /* host path, link text, map ... */
+    const char *target; /* path in the box without its leading slash, or a name */
+    size_t length;      /* of source, where it is data */
+};
+
+/* One Landlock rule: a path of the box and what may be done below it. */
+struct plan_landlock_rule {
+    const char *path;
+    uint64_t allowed;
+};
+
+struct plan_landlock {
+    uint64_t fs, net, scoped;
+    size_t attr_size;
+    struct plan_landlock_rule *rules;
+    size_t n_rules;
+};
+
+/*
+ * Who a box is on the host when root starts it and the workspace belongs to root: a user that no
+ * distribution hands out, shown as the owner by mapping the mounts.
+ */
+#define PLAN_UNPRIVILEGED_ID 2000000000u
+
+/* What the host can do, as far as a plan depends on it. */
+struct host {
+    uid_t uid;
+    gid_t gid;
+    int landlock_abi;
+    bool namespaces;    /* assumed until a clone fails */
+    bool mount_setattr; /* Linux 5.12 */
+    bool nproc_by_namespace; /* RLIMIT_NPROC counts in the user namespace: Linux 5.14 */
+};
+
+/* Which limit is held by what, for the result; NULL: not held. */
+struct plan_enforced {
+    const char *walls[COOP_WALL_COUNT];
+    const char *limits[COOP_LIMIT_COUNT];
+};
+
+struct plan {
+    coop_tier tier;
+    const coop_policy *policy; /* borrowed */
+    struct step *steps;
+    size_t n_steps, steps_capacity;
+    uint64_t namespaces; /* CLONE_NEW* */
+    uid_t inside_uid, outside_uid;
+    gid_t inside_gid, outside_gid;
+    bool map_owners;            /* sources are mapped so that their owner is the box's user */
+    uid_t workspace_uid;        /* its owner on the host */
+    gid_t workspace_gid;
+    const char *workspace;      /* on the host, absolute */
+    const char *workspace_view; /* in the box */
+    const char *directory;      /* to start in */
+    char **environment;
+    size_t n_environment;
+    char **argv;
+    char **candidates; /* what to execute: each tried in order */
+    struct plan_landlock landlock;
+    const struct sock_filter *seccomp;
+    unsigned short seccomp_length;
+    struct plan_enforced enforced;
+    bool watch_memory; /* no cgroup holds the memory limit: the supervisor samples */
+    bool has_tty;
+    int *fds; /* sources, held so that their inode numbers stay theirs */
+    size_t n_fds, fds_capacity;
+    void **memory; /* everything above that is not borrowed */
+    size_t n_memory, memory_capacity;
+    bool failed; /* out of memory somewhere above */
+};
+
+struct plan_request {
+    char *const *argv;
+    const char *const *env_pass; /* NULL-ended, may be NULL */
+    const int *keep_fds;
+    size_t n_keep_fds;
+    bool tty;
+    bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
+    const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */
+};
+
+/* A fast look, without a child: what every run needs. */
+void host_look(struct host *host);
+
+/* Compiles `policy` for `host`. Looks at sources (they must exist) but changes nothing. */
+int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,
+                 const struct plan_request *request, coop_error **err);
+void plan_done(struct plan *plan);
+
+/* Building. Text is copied into the plan; NULL results mean out of memory, noted in `failed`. */
+struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage stage);
+char *plan_text(struct plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void *plan_memory(struct plan *plan, size_t size);
+int plan_keep(struct plan *plan, void *memory); /* takes it; -ENOMEM leaves it the caller's */
+int plan_hold_fd(struct plan *plan, int fd);    /* likewise; closed with the plan */
+
+/* The parts of compiling, in the order of the tree. */
+int plan_workspace(struct plan *plan, const struct host *host, coop_error **err);
+int plan_view(struct plan *plan, const struct host *host, const struct plan_request *request,
+              coop_error **err);
+int plan_environment(struct plan *plan, const struct plan_request *request, coop_error **err);
+int plan_landlock(struct plan *plan, const struct host *host, coop_error **err);
+void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
+int plan_command(struct plan *plan, const struct plan_request *request, coop_error **err);
+
+/* Words. */
+const char *step_name(enum step_kind kind);
+void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t size);

@@ -1,0 +1,65 @@
+/*
+ * seccomp.h - the system call filters, ready to load
+ *
+ * The programs are generated at build time from seccomp_rules.h by seccomp_gen.c; at run time they
+ * are constant data. A variant is a sum of the flags below; zero is the default program.
+ *
+ *   const struct seccomp_program *program = seccomp_program_for(SECCOMP_PROFILE_DEV);
+ *
+ * Everything returned here is static and never freed.
+ */
+#pragma once
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Debuggers work: ptrace and its kin, and switching off address randomisation. */
+#define SECCOMP_PROFILE_DEV 1u
+/* Sockets of the family AF_UNIX only. */
+#define SECCOMP_UNIX_ONLY 2u
+/*
+ * connect, and sendto with an address, ask the listener; load it with
+ * SECCOMP_FILTER_FLAG_NEW_LISTENER, else they fail with ENOSYS. Unix datagram sockets are refused,
+ * because sendmsg would carry an address that no filter can see.
+ */
+#define SECCOMP_NOTIFY_CONNECT 4u
+#define SECCOMP_N_VARIANTS     8u
+
+struct seccomp_program {
+    const struct sock_filter *filter;
+    unsigned short length; /* in instructions */
+};
+
+/* One refusal of one call. It holds in a variant when (variant & variant_mask) == variant_value. */
+struct seccomp_denied {
+    const char *name;
+    int nr;
+    int error; /* the errno answered, or 0: the listener is asked */
+    unsigned variant_mask;
+    unsigned variant_value;
+    bool depends_on_arguments; /* refused with some arguments only */
+};
+
+/* What was generated for one architecture. */
+struct seccomp_arch {
+    const char *name;
+    uint32_t audit_arch;
+    int newest_nr;                          /* every number above it is ENOSYS */
+    const struct seccomp_program *programs; /* by variant */
+    const struct seccomp_denied *denied;    /* by number */
+    size_t n_denied;
+};
+
+extern const struct seccomp_arch seccomp_arch_x86_64;
+extern const struct seccomp_arch seccomp_arch_aarch64;
+
+/* The rest speaks of the architecture compiled for. */
+
+const struct seccomp_arch *seccomp_native_arch(void);
+
+const struct seccomp_program *seccomp_program_for(unsigned variant);
+
+/* The name of a call that some variant refuses, for messages; NULL for any other number. */
+const char *seccomp_call_name(int nr);

@@ -1,0 +1,517 @@
+/*
+ * view.c - what a command sees, as mounts
+ *
+ * One table: the host's tools, the few files of /etc that programs cannot do without, private
+ * writable places, the workspace, and what the policy adds. Sorted so that each mount comes after
+ * the one it lies in; the most specific target wins, and a policy's mount replaces the default one
+ * of the same target. Mount points are made only in file systems of our own: where one would have
+ * to be made in a directory of the host, the mount is refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/plan.h"
+#include "policy/path.h"
+
+enum view_kind { VIEW_BIND, VIEW_PRIVATE, VIEW_TMPFS, VIEW_PROC, VIEW_PTS, VIEW_HIDE };
+
+struct view_mount {
+    enum view_kind kind;
+    bool is_directory;
+    bool by_seal; /* made read-only together with the root */
+    unsigned flags;
+    unsigned order;
+    int fd;
+    dev_t dev;
+    ino_t ino;
+    uint64_t size;
+    const char *source; /* host path; for VIEW_PRIVATE the directory in the pool */
+    const char *target;
+};
+
+struct view {
+    struct plan *plan;
+    struct view_mount *mounts;
+    size_t n, capacity;
+    const char *last_made; /* directory of the skeleton that was made last, "" at first */
+};
+
+/* Directories of programs: bound where they are directories, copied where they are links. */
+static const char *const tool_directories[] = { "/usr",   "/bin",    "/sbin",     "/lib",
+                                                "/lib64", "/lib32",  "/libx32",   "/nix/store" };
+
+/* Of /etc, what programs cannot do without. */
+static const char *const etc_entries[] = {
+    "ld.so.cache",     "alternatives",    "ssl/certs",       "ssl/openssl.cnf",
+    "pki",
+    "localtime",       "os-release",      "fonts",           "java",
+    "java-8-openjdk",  "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
+    "java-25-openjdk",
+};
+
+static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
+
+static const struct {
+    const char *target, *text;
+} device_links[] = {
+    { "dev/fd", "/proc/self/fd" },         { "dev/stdin", "/proc/self/fd/0" },
+    { "dev/stdout", "/proc/self/fd/1" },   { "dev/stderr", "/proc/self/fd/2" },
+    { "dev/ptmx", "pts/ptmx" },            { "dev/shm", "/run/shm" },
+};
+
+/*
+ * Private writable places: directories of one file system in memory, one budget for all. /var/tmp
+ * and /dev/shm are links into them: a mount costs ten times what a link does.
+ */
+static const struct {
+    const char *target, *pool;
+    mode_t mode;
+} private_places[] = {
+    { "/tmp", "t", 01777 },
+    { "/run", "u", 0755 },
+};
+
+/*
+ * Entries of /proc that tell about the host. Most of the usual list is closed already: nobody in a
+ * box is root of the host, so kcore, kmsg, timer_list and sysrq-trigger are refused by their modes,
+ * and the whole of /proc is mounted read-only. These are open to everybody.
+ */
+static const char *const proc_hidden[] = { "/proc/keys",        "/proc/acpi",
+                                           "/proc/scsi",        "/proc/latency_stats",
+                                           "/proc/sched_debug", "/proc/timer_stats" };
+
+static struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
+                                   const char *target)
+{
+    static struct view_mount spill;
+
+    if (view->n == view->capacity) {
+        size_t capacity = view->capacity ? 2 * view->capacity : 64;
+        struct view_mount *grown = reallocarray(view->mounts, capacity, sizeof *grown);
+
+        if (!grown) {
+            view->plan->failed = true;
+            return &spill;
+        }
+        view->mounts = grown;
+        view->capacity = capacity;
+    }
+    struct view_mount *mount = &view->mounts[view->n];
+    *mount = (struct view_mount){ .kind = kind,
+                                  .source = source,
+                                  .target = target,
+                                  .order = (unsigned)view->n,
+                                  .is_directory = true,
+                                  .fd = -1 };
+    view->n++;
+    return mount;
+}
+
+static void add_skeleton_directory(struct plan *plan, const char *target, mode_t mode)
+{
+    struct step *step = plan_add(plan, STEP_MAKE_DIRECTORY, STAGE_BOX);
+
+    step->target = target;
+    step->mode = mode;
+}
+
+static void add_skeleton_link(struct plan *plan, const char *target, const char *text)
+{
+    struct step *step = plan_add(plan, STEP_MAKE_LINK, STAGE_BOX);
+
+    step->target = target;
+    step->source = text;
+}
+
+static void add_skeleton_file(struct plan *plan, const char *target, const char *data)
+{
+    struct step *step = plan_add(plan, STEP_MAKE_FILE, STAGE_BOX);
+
+    step->target = target;
+    step->mode = 0644;
+    step->source = data;
+    step->length = data ? strlen(data) : 0;
+}
+
+/* A host path of ours to show: bound, or its link copied. Absent ones are left out. */
+static void add_host_entry(struct view *view, const char *path)
+{
+    char text[1024];
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return;
+    if (S_ISLNK(st.st_mode)) {
+        ssize_t n = readlink(path, text, sizeof text - 1);
+
+        if (n <= 0)
+            return;
+        text[n] = '\0';
+        /* Links into what the view shows stay links; others are followed once, here. */
+        if (strncmp(text, "usr/", 4) == 0 || strncmp(text, "/usr/", 5) == 0 ||
+            strncmp(text, "../usr/", 7) == 0) {
+            add_skeleton_link(view->plan, plan_text(view->plan, "%s", path + 1),
+                              plan_text(view->plan, "%s", text));
+            return;
+        }
+        if (stat(path, &st) < 0)
+            return;
+    }
+    path = plan_text(view->plan, "%s", path);
+    struct view_mount *mount = view_add(view, VIEW_BIND, path, path);
+    mount->is_directory = S_ISDIR(st.st_mode);
+    mount->flags = STEP_READ_ONLY;
+    mount->by_seal = true;
+}
+
+static const char *user_name(const struct plan *plan)
+{
+    const char *name = getenv("USER");
+    size_t n = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") : 0;
+
+    if (plan->inside_uid == 0)
+        return "root";
+    return n > 0 && n < 32 && name[n] == '\0' && strcmp(name, "root") != 0 ? name : "user";
+}
+
+/* passwd, group, hosts and nsswitch.conf are made up: the host's tell about its users. */
+static void add_made_up_files(struct view *view)
+{
+    struct plan *plan = view->plan;
+    const char *name = user_name(plan);
+    const char *home = plan->workspace_view;
+    bool is_root = plan->inside_uid == 0;
+
+    add_skeleton_file(plan, "etc/passwd",
+                      is_root ? plan_text(plan,
+                                          "root:x:0:0:root:%s:/bin/sh\n"
+                                          "nobody:x:65534:65534:nobody:/:/bin/false\n",
+                                          home)
+                              : plan_text(plan,
+                                          "root:x:0:0:root:/:/bin/sh\n"
+                                          "nobody:x:65534:65534:nobody:/:/bin/false\n"
+                                          "%s:x:%u:%u::%s:/bin/sh\n",
+                                          name, plan->inside_uid, plan->inside_gid, home));
+    add_skeleton_file(plan, "etc/group",
+                      is_root || plan->inside_gid == 0
+                          ? "root:x:0:\nnogroup:x:65534:\n"
+                          : plan_text(plan, "root:x:0:\nnogroup:x:65534:\n%s:x:%u:\n", name,
+                                      plan->inside_gid));
+    add_skeleton_file(plan, "etc/nsswitch.conf",
+                      "passwd: files\ngroup: files\nhosts: files dns\n");
+    add_skeleton_file(plan, "etc/hosts",
+                      plan_text(plan, "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n",
+                                plan->policy->hostname));
+    add_skeleton_link(plan, "etc/mtab", "/proc/self/mounts");
+}
+
+static void add_etc(struct view *view)
+{
+    add_skeleton_directory(view->plan, "etc", 0755);
+    add_skeleton_directory(view->plan, "etc/ssl", 0755);
+    add_made_up_files(view);
+    for (size_t i = 0; i < COUNT(etc_entries); i++) {
+        char path[64] = "/etc/";
+
+        strcat(path, etc_entries[i]);
+        add_host_entry(view, path);
+    }
+    if (view->plan->policy->network == COOP_NETWORK_HOST)
+        add_host_entry(view, "/etc/resolv.conf");
+}
+
+static void add_dev(struct view *view)
+{
+    struct plan *plan = view->plan;
+
+    add_skeleton_directory(plan, "dev", 0755);
+    for (size_t i = 0; i < COUNT(devices); i++) {
+        const char *path = plan_text(plan, "/dev/%s", devices[i]);
+        struct view_mount *mount = view_add(view, VIEW_BIND, path, path);
+
+        mount->flags = STEP_DEVICE;
+        mount->is_directory = false;
+    }
+    for (size_t i = 0; i < COUNT(device_links); i++)
+        add_skeleton_link(plan, device_links[i].target, device_links[i].text);
+    view_add(view, VIEW_PTS, NULL, "/dev/pts");
+}
+
+static void add_proc(struct view *view)
+{
+    view_add(view, VIEW_PROC, NULL, "/proc");
+    for (size_t i = 0; i < COUNT(proc_hidden); i++)
+        if (access(proc_hidden[i], F_OK) == 0)
+            view_add(view, VIEW_HIDE, NULL, proc_hidden[i]);
+}
+
+/* Opens a source of the policy's: the object found now is the one that must be mounted. */
+static int open_source(struct view *view, struct view_mount *mount, coop_error **err)
+{
+    struct stat st;
+    int fd = open(mount->source, O_PATH | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_as(err, fail(err, errno, "open the mount source '%s'", mount->source),
+                       COOP_ERROR_BAD_POLICY);
+    if (plan_hold_fd(view->plan, fd) < 0) {
+        (void)close(fd);
+        return fail_no_memory(err);
+    }
+    if (fstat(fd, &st) < 0)
+        return fail(err, errno, "look at the mount source '%s'", mount->source);
+    mount->fd = fd;
+    mount->dev = st.st_dev;
+    mount->ino = st.st_ino;
+    mount->is_directory = S_ISDIR(st.st_mode);
+    mount->flags |= STEP_RECHECK;
+    return 0;
+}
+
+static int add_policy_mounts(struct view *view, coop_error **err)
+{
+    const coop_policy *policy = view->plan->policy;
+
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *from = &policy->mounts[i];
+        struct view_mount *mount = NULL;
+        int r = 0;
+
+        switch (from->kind) {
+        case POLICY_BIND:
+            mount = view_add(view, VIEW_BIND, from->source, from->target);
+            r = open_source(view, mount, err);
+            break;
+        case POLICY_TMPFS:
+            mount = view_add(view, VIEW_TMPFS, NULL, from->target);
+            mount->size = from->size ? from->size : policy->limits[COOP_LIMIT_TMP_SIZE];
+            break;
+        case POLICY_BLOCK:
+            mount = view_add(view, VIEW_HIDE, NULL,
+                             *from->target == '/' ? from->target
+                                                  : plan_text(view->plan, "%s/%s",
+                                                              view->plan->workspace_view,
+                                                              from->target));
+            break;
+        }
+        if (r < 0)
+            return r;
+        if (from->read_only)
+            mount->flags |= STEP_READ_ONLY;
+    }
+    return 0;
+}
+
+/* Order of a walk through the tree: '/' before every other byte, so that /a/b precedes /a-b. */
+static int compare_mounts(const void *a, const void *b)
+{
+    const struct view_mount *x = a;
+    const struct view_mount *y = b;
+    const unsigned char *p = (const unsigned char *)x->target;
+    const unsigned char *q = (const unsigned char *)y->target;
+
+    while (*p && *p == *q)
+        p++, q++;
+    if (*p == *q)
+        return x->order < y->order ? -1 : 1;
+    if (!*p || !*q)
+        return *p ? 1 : -1;
+    if (*p == '/' || *q == '/')
+        return *p == '/' ? -1 : 1;
+    return *p < *q ? -1 : 1;
+}
+
+/* Of several mounts with one target the policy's own wins; hiding comes on top of either. */
+static void drop_replaced(struct view *view)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < view->n; i++) {
+        struct view_mount *mount = &view->mounts[i];
+        bool replaced = i + 1 < view->n && mount->kind != VIEW_HIDE &&
+                        view->mounts[i + 1].kind != VIEW_HIDE &&
+                        strcmp(mount->target, view->mounts[i + 1].target) == 0;
+
+        if (!replaced)
+            view->mounts[kept++] = *mount;
+    }
+    view->n = kept;
+}
+
+/* Makes the directories of the skeleton that lead to `target`, those not made for the one before. */
+static void make_parents(struct view *view, const char *target)
+{
+    const char *last = view->last_made;
+    size_t same = 0;
+
+    for (size_t i = 0;; i++) {
+        bool end_of_last = last[i] == '\0' || last[i] == '/';
+
+        if ((target[i] == '/' || target[i] == '\0') && end_of_last && i > 0)
+            same = i;
+        if (target[i] == '\0' || target[i] != last[i])
+            break;
+    }
+    for (const char *p = target + same + 1; (p = strchr(p, '/')); p++)
+        add_skeleton_directory(view->plan,
+                               plan_text(view->plan, "%.*s", (int)(p - target - 1), target + 1),
+                               0755);
+    view->last_made = target;
+}
+
+/* The mount point for `mount`, which lies in `container` (NULL: in our own root). */
+static int make_mount_point(struct view *view, const struct view_mount *mount,
+                            const struct view_mount *container, coop_error **err)
+{
+    struct plan *plan = view->plan;
+    const char *place;
+
+    if (mount->kind == VIEW_HIDE || (container && container->kind == VIEW_BIND)) {
+        /* The mount point must be there already; the step itself says so if it is not. */
+        (void)err;
+        return 0;
+    }
+    if (!container) {
+        make_parents(view, mount->target);
+        place = mount->target + 1;
+    } else if (container->kind == VIEW_PRIVATE) {
+        const char *rest = mount->target + strlen(container->target) + 1;
+        const char *pool = container->source;
+
+        for (const char *p = rest; (p = strchr(p, '/')); p++)
+            add_skeleton_directory(plan, plan_text(plan, "../%s/%.*s", pool, (int)(p - rest), rest),
+                                   0755);
+        place = plan_text(plan, "../%s/%s", pool, rest);
+    } else {
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the mount target '%s' lies in '%s', where coop cannot make it",
+                         mount->target, container->target);
+    }
+    if (mount->is_directory)
+        add_skeleton_directory(plan, place, 0755);
+    else
+        add_skeleton_file(plan, place, NULL);
+    return 0;
+}
+
+static const enum step_kind step_of_view[] = {
+    [VIEW_BIND] = STEP_BIND, [VIEW_PRIVATE] = STEP_PRIVATE, [VIEW_TMPFS] = STEP_TMPFS,
+    [VIEW_PROC] = STEP_PROC, [VIEW_PTS] = STEP_TERMINALS,   [VIEW_HIDE] = STEP_HIDE,
+};
+
+static void emit_mount(struct plan *plan, const struct view_mount *mount)
+{
+    struct step *step = plan_add(plan, step_of_view[mount->kind], STAGE_BOX);
+
+    step->source = mount->source;
+    step->target = mount->target + 1;
+    step->flags = mount->flags | (mount->by_seal ? STEP_SEALED_LATER : 0);
+    step->fd = mount->fd;
+    step->dev = mount->dev;
+    step->ino = mount->ino;
+    step->value = mount->size;
+}
+
+static int emit_mount_points(struct view *view, coop_error **err)
+{
+    const struct view_mount *stack[PLAN_MAX_NESTING];
+    size_t depth = 0;
+
+    view->last_made = "";
+    for (size_t i = 0; i < view->n; i++) {
+        const struct view_mount *mount = &view->mounts[i];
+
+        while (depth > 0 && !path_is_within(mount->target, stack[depth - 1]->target))
+            depth--;
+        int r = make_mount_point(view, mount, depth ? stack[depth - 1] : NULL, err);
+        if (r < 0)
+            return r;
+        if (depth == PLAN_MAX_NESTING)
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                             "the mount target '%s' lies in more than %d others", mount->target,
+                             PLAN_MAX_NESTING);
+        if (mount->kind != VIEW_HIDE)
+            stack[depth++] = mount;
+    }
+    return 0;
+}
+
+/*
+ * First every mount point, then the root, then the host's own read-only directories, which one
+ * recursive call seals together with the root; then everything else, outer before inner.
+ */
+static int emit_mounts(struct view *view, coop_error **err)
+{
+    struct plan *plan = view->plan;
+    int r = emit_mount_points(view, err);
+
+    if (r < 0)
+        return r;
+    plan_add(plan, STEP_ROOT, STAGE_BOX);
+    for (size_t i = 0; i < view->n; i++)
+        if (view->mounts[i].by_seal)
+            emit_mount(plan, &view->mounts[i]);
+    plan_add(plan, STEP_SEAL_ROOT, STAGE_BOX);
+    for (size_t i = 0; i < view->n; i++)
+        if (!view->mounts[i].by_seal)
+            emit_mount(plan, &view->mounts[i]);
+    return 0;
+}
+
+static int build(struct view *view, const struct plan_request *request, coop_error **err)
+{
+    struct plan *plan = view->plan;
+
+    for (size_t i = 0; i < COUNT(tool_directories); i++)
+        add_host_entry(view, tool_directories[i]);
+    add_etc(view);
+    add_dev(view);
+    add_proc(view);
+    for (size_t i = 0; i < COUNT(private_places); i++)
+        view_add(view, VIEW_PRIVATE, private_places[i].pool, private_places[i].target);
+    struct view_mount *workspace = view_add(view, VIEW_BIND, plan->workspace, plan->workspace_view);
+    int r = open_source(view, workspace, err);
+    if (r < 0)
+        return r;
+    r = add_policy_mounts(view, err);
+    if (r < 0)
+        return r;
+    (void)request;
+    if (plan->failed)
+        return fail_no_memory(err);
+    qsort(view->mounts, view->n, sizeof *view->mounts, compare_mounts);
+    drop_replaced(view);
+    return emit_mounts(view, err);
+}
+
+int plan_view(struct plan *plan, const struct host *host, const struct plan_request *request,
+              coop_error **err)
+{
+    struct view view = { .plan = plan };
+    struct step *pool = plan_add(plan, STEP_POOL, STAGE_BOX);
+    uint64_t size = plan->policy->limits[COOP_LIMIT_TMP_SIZE];
+
+    (void)host;
+    pool->value = size;
+    /* A file of one page each, and never so few that an ordinary build runs out. */
+    pool->value2 = size == COOP_LIMIT_NONE ? 0 : size / 4096 < 16384 ? 16384 : size / 4096;
+    for (size_t i = 0; i < COUNT(private_places); i++)
+        add_skeleton_directory(plan, plan_text(plan, "../%s", private_places[i].pool),
+                               private_places[i].mode);
+    add_skeleton_directory(plan, "../u/shm", 01777);
+    add_skeleton_directory(plan, "var", 0755);
+    add_skeleton_link(plan, "var/tmp", "../tmp");
+    int r = build(&view, request, err);
+    free(view.mounts);
+    if (r < 0)
+        return r;
+    plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
+    plan_add(plan, STEP_HOSTNAME, STAGE_BOX)->source = plan->policy->hostname;
+    return 0;
+}

@@ -1,0 +1,91 @@
+/*
+ * workspace.c - the one directory a command may change, and who the command is on the host
+ *
+ * An ordinary user's box runs as that user. Root's box never runs as root of the host: it runs as
+ * the owner of the workspace, so that files made inside belong to the owner. Where the owner is
+ * root, it runs as an unprivileged user, and the workspace is mounted with its owner mapped to that
+ * user: files made inside belong to root on the host, like the directory they are in.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/plan.h"
+#include "policy/path.h"
+
+static int bad_workspace(coop_error **err, int errnum, const char *path, const char *why)
+{
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, errnum, "the workspace '%s' %s", path, why);
+
+    return fail_hint(err, r, "name a directory with --workspace DIR");
+}
+
+/* The kernel's own name of the directory behind `fd`: absolute and without links. */
+static int name_of(int fd, char out[PATH_MAX], coop_error **err)
+{
+    char link[64];
+
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, out, PATH_MAX - 1);
+    if (n < 0)
+        return fail(err, errno, "find the path of the workspace in '/proc'");
+    out[n] = '\0';
+    return 0;
+}
+
+static void choose_identity(struct plan *plan, const struct host *host, const struct stat *st)
+{
+    plan->workspace_uid = st->st_uid;
+    plan->workspace_gid = st->st_gid;
+    plan->outside_uid = host->uid;
+    plan->outside_gid = host->gid;
+    if (host->uid != 0)
+        return;
+    plan->map_owners = true;
+    plan->outside_uid = st->st_uid ? st->st_uid : PLAN_UNPRIVILEGED_ID;
+    plan->outside_gid = st->st_gid ? st->st_gid : PLAN_UNPRIVILEGED_ID;
+}
+
+int plan_workspace(struct plan *plan, const struct host *host, coop_error **err)
+{
+    const char *asked = plan->policy->workspace ? plan->policy->workspace : ".";
+    char path[PATH_MAX];
+    struct stat st;
+    auto_close int fd = open(asked, O_PATH | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return bad_workspace(err, ENOENT, asked, "does not exist");
+    if (fd < 0)
+        return fail_as(err, fail(err, errno, "open the workspace '%s'", asked),
+                       COOP_ERROR_BAD_POLICY);
+    if (fstat(fd, &st) < 0)
+        return fail(err, errno, "look at the workspace '%s'", asked);
+    if (!S_ISDIR(st.st_mode))
+        return bad_workspace(err, ENOTDIR, asked, "is not a directory");
+    int r = name_of(fd, path, err);
+    if (r < 0)
+        return r;
+    if (strcmp(path, "/") == 0)
+        return bad_workspace(err, EINVAL, asked, "is '/', the whole host");
+    if (strchr(path, '\n'))
+        return bad_workspace(err, EINVAL, asked, "has a newline in its path");
+    choose_identity(plan, host, &st);
+    plan->workspace = plan_text(plan, "%s", path);
+    plan->workspace_view = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES
+                               ? plan->workspace
+                               : "/work";
+    const char *directory = plan->policy->directory;
+    if (!directory)
+        plan->directory = plan->workspace_view;
+    else if (*directory == '/')
+        plan->directory = directory;
+    else
+        plan->directory = plan_text(plan, "%s/%s", plan->workspace_view, directory);
+    return plan->failed ? fail_no_memory(err) : 0;
+}

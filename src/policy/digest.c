@@ -1,0 +1,57 @@
+#include "digest.h"
+
+#include <string.h>
+
+#include "base/sha256.h"
+
+/* Each part is written with its length, so that no two policies give the same bytes. */
+static void add_bytes(struct sha256 *hash, const char *text)
+{
+    uint64_t length = text ? strlen(text) : UINT64_MAX;
+
+    sha256_update(hash, &length, sizeof length);
+    if (text)
+        sha256_update(hash, text, (size_t)length);
+}
+
+static void add_number(struct sha256 *hash, uint64_t number)
+{
+    sha256_update(hash, &number, sizeof number);
+}
+
+void digest_policy(const coop_policy *policy, char out[65])
+{
+    unsigned char bytes[SHA256_BYTES];
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    add_bytes(&hash, "coop policy 1");
+    add_bytes(&hash, policy->workspace);
+    add_bytes(&hash, policy->directory);
+    add_bytes(&hash, policy->hostname);
+    add_number(&hash, policy->same_path);
+    add_number(&hash, policy->has_uid ? policy->uid : UINT64_MAX);
+    add_number(&hash, policy->host_sockets);
+    add_number(&hash, policy->network);
+    add_number(&hash, policy->mode);
+    add_number(&hash, policy->profile);
+    for (int i = 0; i < COOP_LIMIT_COUNT; i++)
+        add_number(&hash, policy->limits[i]);
+    add_number(&hash, policy->n_mounts);
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *mount = &policy->mounts[i];
+
+        add_number(&hash, mount->kind);
+        add_number(&hash, mount->read_only);
+        add_number(&hash, mount->size);
+        add_bytes(&hash, mount->source);
+        add_bytes(&hash, mount->target);
+    }
+    add_number(&hash, policy->n_variables);
+    for (size_t i = 0; i < policy->n_variables; i++) {
+        add_bytes(&hash, policy->variables[i].name);
+        add_bytes(&hash, policy->variables[i].value);
+    }
+    sha256_final(&hash, bytes);
+    sha256_hex(bytes, out);
+}

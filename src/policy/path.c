@@ -1,0 +1,87 @@
+#include "path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int path_check(const char *what, const char *path, coop_error **err)
+{
+    if (!path || !*path)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the %s is empty", what);
+    if (strchr(path, '\n'))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the %s has a newline in it, which coop refuses in paths", what);
+    if (strlen(path) >= PATH_MAX)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENAMETOOLONG,
+                         "the %s is longer than %d bytes", what, PATH_MAX - 1);
+    return 0;
+}
+
+/* Copies the components of `path` to `out`, which is at least as long. */
+static int fold(const char *what, const char *path, char *out, coop_error **err)
+{
+    size_t length = 0;
+
+    for (const char *p = path; *p;) {
+        size_t n = strcspn(p, "/");
+
+        if (n == 2 && p[0] == '.' && p[1] == '.')
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                             "the %s '%s' has '..' in it: write the path without it", what, path);
+        if (n > 0 && !(n == 1 && *p == '.')) {
+            out[length++] = '/';
+            memcpy(out + length, p, n);
+            length += n;
+        }
+        p += n;
+        p += *p == '/';
+    }
+    if (length == 0)
+        out[length++] = '/';
+    out[length] = '\0';
+    return 0;
+}
+
+int path_normalise(const char *what, const char *path, char **out, coop_error **err)
+{
+    int r = path_check(what, path, err);
+
+    if (r < 0)
+        return r;
+    if (*path != '/')
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the %s '%s' is relative: write it from '/'", what, path);
+    char *normal = malloc(strlen(path) + 2);
+    if (!normal)
+        return fail_no_memory(err);
+    r = fold(what, path, normal, err);
+    if (r < 0) {
+        free(normal);
+        return r;
+    }
+    *out = normal;
+    return 0;
+}
+
+bool path_is_within(const char *path, const char *ancestor)
+{
+    size_t n = strlen(ancestor);
+
+    if (n == 1)
+        return true;
+    return strncmp(path, ancestor, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+unsigned path_depth(const char *path)
+{
+    unsigned depth = 0;
+
+    if (path[1] == '\0')
+        return 0;
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}

@@ -1,0 +1,21 @@
+/*
+ * path.h - paths as text: absolute, normal, without ways out
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "coop/error.h"
+
+/* Checks a path that names something on the host: not empty, no newline, not too long. */
+int path_check(const char *what, const char *path, coop_error **err);
+
+/* A path in the box: absolute, no "..", "//" and "/./" folded, no slash at the end.
+ * *out is the caller's to free. */
+int path_normalise(const char *what, const char *path, char **out, coop_error **err);
+
+/* True when `path` is `ancestor` or lies below it; both normal. */
+bool path_is_within(const char *path, const char *ancestor);
+
+/* Number of components of a normal absolute path; 0 for "/". */
+unsigned path_depth(const char *path);

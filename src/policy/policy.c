@@ -1,0 +1,373 @@
+#include "policy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "policy/digest.h"
+#include "policy/path.h"
+
+const char *const policy_network_names[] = { "none", "off", "host", NULL };
+const char *const policy_mode_names[] = { "required", "preferred", "disabled", NULL };
+const char *const policy_limit_names[] = { "memory",    "pids",       "cpus",     "cpu-seconds",
+                                           "file-size", "open-files", "tmp-size", NULL };
+
+#define GIB (1024ull * 1024 * 1024)
+
+static const uint64_t default_limits[COOP_LIMIT_COUNT] = {
+    [COOP_LIMIT_MEMORY] = 2 * GIB,
+    [COOP_LIMIT_PIDS] = 512,
+    [COOP_LIMIT_CPUS] = COOP_LIMIT_NONE,
+    [COOP_LIMIT_CPU_SECONDS] = COOP_LIMIT_NONE,
+    [COOP_LIMIT_FILE_SIZE] = COOP_LIMIT_NONE,
+    [COOP_LIMIT_OPEN_FILES] = COOP_LIMIT_NONE,
+    [COOP_LIMIT_TMP_SIZE] = GIB / 2,
+};
+
+/* What makes no sense below or above: a box of one page or of no process cannot run anything. */
+static const struct {
+    uint64_t min, max;
+} limit_ranges[COOP_LIMIT_COUNT] = {
+    [COOP_LIMIT_MEMORY] = { 4ull << 20, INT64_MAX },
+    [COOP_LIMIT_PIDS] = { 1, 4194304 },
+    [COOP_LIMIT_CPUS] = { 10, 1000000 },
+    [COOP_LIMIT_CPU_SECONDS] = { 1, UINT32_MAX },
+    [COOP_LIMIT_FILE_SIZE] = { 0, INT64_MAX },
+    [COOP_LIMIT_OPEN_FILES] = { 4, 1u << 30 },
+    [COOP_LIMIT_TMP_SIZE] = { 64u << 10, INT64_MAX },
+};
+
+/* Mounts there would undo what coop itself puts there. */
+static const char *const reserved_targets[] = { "/proc", "/dev", "/sys" };
+
+int coop_policy_new(coop_policy **out, coop_error **err)
+{
+    coop_policy *policy = calloc(1, sizeof *policy);
+
+    if (!policy)
+        return fail_no_memory(err);
+    memcpy(policy->limits, default_limits, sizeof policy->limits);
+    policy->hostname = strdup("coop");
+    if (!policy->hostname) {
+        free(policy);
+        return fail_no_memory(err);
+    }
+    *out = policy;
+    return 0;
+}
+
+void coop_policy_free(coop_policy *policy)
+{
+    if (!policy)
+        return;
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        free(policy->mounts[i].source);
+        free(policy->mounts[i].target);
+    }
+    for (size_t i = 0; i < policy->n_variables; i++) {
+        free(policy->variables[i].name);
+        free(policy->variables[i].value);
+    }
+    free(policy->mounts);
+    free(policy->variables);
+    free(policy->workspace);
+    free(policy->directory);
+    free(policy->hostname);
+    free(policy);
+}
+
+static int replace_text(char **slot, const char *text, coop_error **err)
+{
+    char *copy = strdup(text);
+
+    if (!copy)
+        return fail_no_memory(err);
+    free(*slot);
+    *slot = copy;
+    return 0;
+}
+
+int coop_policy_set_workspace(coop_policy *policy, const char *directory, coop_error **err)
+{
+    int r = path_check("workspace", directory, err);
+
+    return r < 0 ? r : replace_text(&policy->workspace, directory, err);
+}
+
+int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **err)
+{
+    (void)err;
+    policy->same_path = same_path;
+    return 0;
+}
+
+/* Takes `source` and `target`, also on failure. */
+static int add_mount(coop_policy *policy, struct policy_mount mount, coop_error **err)
+{
+    struct policy_mount *grown =
+        reallocarray(policy->mounts, policy->n_mounts + 1, sizeof *policy->mounts);
+
+    if (!grown) {
+        free(mount.source);
+        free(mount.target);
+        return fail_no_memory(err);
+    }
+    policy->mounts = grown;
+    policy->mounts[policy->n_mounts++] = mount;
+    return 0;
+}
+
+static int check_target(const coop_policy *policy, const char *target, coop_error **err)
+{
+    if (strcmp(target, "/") == 0)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the mount target '/' would replace the whole view");
+    for (size_t i = 0; i < COUNT(reserved_targets); i++)
+        if (path_is_within(target, reserved_targets[i]))
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                             "the mount target '%s' lies in '%s', which coop makes itself", target,
+                             reserved_targets[i]);
+    for (size_t i = 0; i < policy->n_mounts; i++)
+        if (policy->mounts[i].kind != POLICY_BLOCK &&
+            strcmp(policy->mounts[i].target, target) == 0)
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EEXIST,
+                             "the mount target '%s' is given twice", target);
+    return 0;
+}
+
+int coop_policy_add_bind(coop_policy *policy, const char *source, const char *target,
+                         bool read_only, coop_error **err)
+{
+    auto_free char *normal = NULL;
+    int r = path_check("mount source", source, err);
+
+    if (r < 0)
+        return r;
+    if (!target && *source != '/')
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the mount source '%s' is relative, so it needs a target", source);
+    r = path_normalise("mount target", target ? target : source, &normal, err);
+    if (r < 0)
+        return r;
+    r = check_target(policy, normal, err);
+    if (r < 0)
+        return r;
+    char *copy = strdup(source);
+    if (!copy)
+        return fail_no_memory(err);
+    return add_mount(policy,
+                     (struct policy_mount){ .kind = POLICY_BIND,
+                                            .source = copy,
+                                            .target = take_ptr(normal),
+                                            .read_only = read_only },
+                     err);
+}
+
+int coop_policy_add_tmpfs(coop_policy *policy, const char *target, uint64_t size, bool read_only,
+                          coop_error **err)
+{
+    auto_free char *normal = NULL;
+    int r = path_normalise("mount target", target, &normal, err);
+
+    if (r < 0)
+        return r;
+    r = check_target(policy, normal, err);
+    if (r < 0)
+        return r;
+    return add_mount(policy,
+                     (struct policy_mount){ .kind = POLICY_TMPFS,
+                                            .target = take_ptr(normal),
+                                            .size = size,
+                                            .read_only = read_only },
+                     err);
+}
+
+int coop_policy_add_block(coop_policy *policy, const char *path, coop_error **err)
+{
+    auto_free char *rooted = NULL;
+    auto_free char *normal = NULL;
+    int r = path_check("blocked path", path, err);
+
+    if (r < 0)
+        return r;
+    if (*path != '/' && asprintf(&rooted, "/%s", path) < 0)
+        return fail_no_memory(err);
+    r = path_normalise("blocked path", rooted ? rooted : path, &normal, err);
+    if (r < 0)
+        return r;
+    if (strcmp(normal, "/") == 0)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the blocked path '%s' is everything: block something in it", path);
+    if (rooted) /* stays relative: the workspace's place in the view is not known yet */
+        memmove(normal, normal + 1, strlen(normal));
+    return add_mount(policy,
+                     (struct policy_mount){ .kind = POLICY_BLOCK, .target = take_ptr(normal) },
+                     err);
+}
+
+static int check_variable_name(const char *name, coop_error **err)
+{
+    if (!name || !*name || strchr(name, '=') || strchr(name, '\n'))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "bad environment name '%s': expected a name without '='",
+                         name ? name : "");
+    return 0;
+}
+
+int coop_policy_set_env(coop_policy *policy, const char *name, const char *value, coop_error **err)
+{
+    int r = check_variable_name(name, err);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < policy->n_variables; i++)
+        if (strcmp(policy->variables[i].name, name) == 0)
+            return replace_text(&policy->variables[i].value, value, err);
+    struct policy_variable *grown =
+        reallocarray(policy->variables, policy->n_variables + 1, sizeof *policy->variables);
+    if (!grown)
+        return fail_no_memory(err);
+    policy->variables = grown;
+    struct policy_variable variable = { strdup(name), strdup(value) };
+    if (!variable.name || !variable.value) {
+        free(variable.name);
+        free(variable.value);
+        return fail_no_memory(err);
+    }
+    policy->variables[policy->n_variables++] = variable;
+    return 0;
+}
+
+int coop_policy_set_directory(coop_policy *policy, const char *directory, coop_error **err)
+{
+    int r = path_check("directory to start in", directory, err);
+
+    return r < 0 ? r : replace_text(&policy->directory, directory, err);
+}
+
+int coop_policy_set_uid(coop_policy *policy, uint32_t uid, coop_error **err)
+{
+    if (uid == UINT32_MAX)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad uid %u: no user can have it",
+                         uid);
+    policy->uid = uid;
+    policy->has_uid = true;
+    return 0;
+}
+
+int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error **err)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789.-");
+
+    if (length == 0 || name[length] != '\0' || length > 63)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'",
+                         name);
+    return replace_text(&policy->hostname, name, err);
+}
+
+#define SET_ENUM(field, max, what) \
+    do { \
+        if ((unsigned)(field) > (unsigned)(max)) \
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad " what " %d", (int)(field)); \
+        policy->field = (field); \
+        return 0; \
+    } while (0)
+
+int coop_policy_set_network(coop_policy *policy, coop_network network, coop_error **err)
+{
+    SET_ENUM(network, COOP_NETWORK_HOST, "network");
+}
+
+int coop_policy_set_mode(coop_policy *policy, coop_mode mode, coop_error **err)
+{
+    SET_ENUM(mode, COOP_MODE_DISABLED, "mode");
+}
+
+int coop_policy_set_profile(coop_policy *policy, coop_profile profile, coop_error **err)
+{
+    SET_ENUM(profile, COOP_PROFILE_DEV, "profile");
+}
+
+int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value, coop_error **err)
+{
+    if ((unsigned)limit >= COOP_LIMIT_COUNT)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad limit %d", (int)limit);
+    if (value != COOP_LIMIT_NONE &&
+        (value < limit_ranges[limit].min || value > limit_ranges[limit].max))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ERANGE,
+                         "bad %s %llu: expected %llu to %llu", policy_limit_names[limit],
+                         (unsigned long long)value, (unsigned long long)limit_ranges[limit].min,
+                         (unsigned long long)limit_ranges[limit].max);
+    policy->limits[limit] = value;
+    return 0;
+}
+
+int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error **err)
+{
+    (void)err;
+    policy->host_sockets = allowed;
+    return 0;
+}
+
+const char *coop_policy_digest(const coop_policy *policy)
+{
+    /* A cache: the value is a function of the rest. */
+    digest_policy(policy, ((coop_policy *)(uintptr_t)policy)->digest);
+    return policy->digest;
+}
+
+static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err)
+{
+    int r = 0;
+
+    if (from->workspace)
+        r = coop_policy_set_workspace(to, from->workspace, err);
+    if (r == 0 && from->directory)
+        r = coop_policy_set_directory(to, from->directory, err);
+    if (r == 0)
+        r = replace_text(&to->hostname, from->hostname, err);
+    for (size_t i = 0; r == 0 && i < from->n_variables; i++)
+        r = coop_policy_set_env(to, from->variables[i].name, from->variables[i].value, err);
+    for (size_t i = 0; r == 0 && i < from->n_mounts; i++) {
+        struct policy_mount mount = from->mounts[i];
+
+        mount.source = mount.source ? strdup(mount.source) : NULL;
+        mount.target = strdup(mount.target);
+        if (!mount.target || (from->mounts[i].source && !mount.source)) {
+            free(mount.source);
+            free(mount.target);
+            return fail_no_memory(err);
+        }
+        r = add_mount(to, mount, err);
+    }
+    return r;
+}
+
+int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err)
+{
+    coop_policy *copy = NULL;
+    int r = coop_policy_new(&copy, err);
+
+    if (r < 0)
+        return r;
+    copy->same_path = policy->same_path;
+    copy->has_uid = policy->has_uid;
+    copy->host_sockets = policy->host_sockets;
+    copy->uid = policy->uid;
+    copy->network = policy->network;
+    copy->mode = policy->mode;
+    copy->profile = policy->profile;
+    memcpy(copy->limits, policy->limits, sizeof copy->limits);
+    r = copy_texts(policy, copy, err);
+    if (r < 0) {
+        coop_policy_free(copy);
+        return r;
+    }
+    *out = copy;
+    return 0;
+}
