@@ -280,7 +280,7 @@ static long bind_mount(struct child *child, const struct step *step)
 
 static long private_directory(struct child *child, const struct step *step)
 {
-    long fd = clone_of_pool(child, step->source);
+    long fd = clone_of_pool(child, step->source + 3); /* less its "../" */
 
     return fd < 0 ? fd : attach(child, fd, step->target);
 }
@@ -479,7 +479,7 @@ static long stdio(struct child *child, const struct step *step)
     return 0;
 }
 
-/* What is above the hard limit already is clamped to it: nobody may raise it again. */
+/* A limit above the hard one is clamped to it: nobody here may raise it. */
 static long limit(struct child *child, const struct step *step)
 {
     struct {
@@ -487,7 +487,10 @@ static long limit(struct child *child, const struct step *step)
     } old, wanted = { step->value, step->value2 };
 
     (void)child;
-    long r = raw(SYS_prlimit64, 0, step->fd, NULL, &old);
+    long r = raw(SYS_prlimit64, 0, step->fd, &wanted, NULL);
+    if (r != -EPERM)
+        return r;
+    r = raw(SYS_prlimit64, 0, step->fd, NULL, &old);
     if (r < 0)
         return r;
     if (wanted.hard > old.hard)

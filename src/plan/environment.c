@@ -100,7 +100,7 @@ int plan_environment(struct plan *plan, const struct plan_request *request, coop
     }
     for (char **e = environ; e && *e; e++)
         if ((plan->tier == COOP_TIER_NONE || is_locale(*e)) && strchr(*e, '='))
-            plan->environment[plan->n_environment++] = plan_text(plan, "%s", *e);
+            plan->environment[plan->n_environment++] = plan_copy(plan, *e);
     for (size_t i = 0; request->env_pass && request->env_pass[i]; i++) {
         const char *value = getenv(request->env_pass[i]);
 

@@ -27,31 +27,62 @@ void host_look(struct host *host)
     };
 }
 
-void *plan_memory(struct plan *plan, size_t size)
-{
-    void *memory = calloc(1, size ? size : 1);
+/* A plan's texts are many, small, and all go together: they are cut from a few large pieces. */
+struct plan_chunk {
+    struct plan_chunk *next;
+    size_t used, capacity;
+    char data[];
+};
 
-    if (!memory || plan_keep(plan, memory) < 0) {
-        free(memory);
-        plan->failed = true;
-        return NULL;
+#define CHUNK_SIZE (16 * 1024 - sizeof(struct plan_chunk))
+
+/* Room for `size` bytes in the newest chunk, not yet taken; NULL and `failed` if there is none. */
+static char *make_room(struct plan *plan, size_t size)
+{
+    struct plan_chunk *chunk = plan->chunks;
+
+    if (!chunk || chunk->capacity - chunk->used < size) {
+        size_t capacity = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+
+        chunk = malloc(sizeof *chunk + capacity);
+        if (!chunk) {
+            plan->failed = true;
+            return NULL;
+        }
+        *chunk = (struct plan_chunk){ .next = plan->chunks, .capacity = capacity };
+        plan->chunks = chunk;
     }
-    return memory;
+    return chunk->data + chunk->used;
 }
 
-int plan_keep(struct plan *plan, void *memory)
+static void take_room(struct plan *plan, size_t size)
 {
-    if (plan->n_memory == plan->memory_capacity) {
-        size_t capacity = plan->memory_capacity ? 2 * plan->memory_capacity : 128;
-        void **grown = reallocarray(plan->memory, capacity, sizeof *grown);
+    plan->chunks->used += size;
+}
 
-        if (!grown)
-            return -ENOMEM;
-        plan->memory = grown;
-        plan->memory_capacity = capacity;
-    }
-    plan->memory[plan->n_memory++] = memory;
-    return 0;
+void *plan_memory(struct plan *plan, size_t size)
+{
+    size_t misfit = plan->chunks ? plan->chunks->used % 16 : 0;
+    size_t padding = misfit ? 16 - misfit : 0;
+    char *memory = make_room(plan, size + 16);
+
+    if (!memory)
+        return NULL;
+    if (plan->chunks->used == 0)
+        padding = 0;
+    take_room(plan, padding + size);
+    return memset(memory + padding, 0, size);
+}
+
+char *plan_copy(struct plan *plan, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = make_room(plan, size);
+
+    if (!copy)
+        return NULL;
+    take_room(plan, size);
+    return memcpy(copy, text, size);
 }
 
 int plan_hold_fd(struct plan *plan, int fd)
@@ -72,17 +103,27 @@ int plan_hold_fd(struct plan *plan, int fd)
 char *plan_text(struct plan *plan, const char *format, ...)
 {
     va_list args;
-    char *text = NULL;
+    char *text = make_room(plan, 1);
+    size_t room = text ? plan->chunks->capacity - plan->chunks->used : 0;
 
+    if (!text)
+        return NULL;
     va_start(args, format);
-    int n = vasprintf(&text, format, args);
+    int n = vsnprintf(text, room, format, args);
     va_end(args);
-    if (n < 0 || plan_keep(plan, text) < 0) {
-        if (n >= 0)
-            free(text);
+    if (n >= 0 && (size_t)n >= room) {
+        text = make_room(plan, (size_t)n + 1);
+        if (!text)
+            return NULL;
+        va_start(args, format);
+        n = vsnprintf(text, (size_t)n + 1, format, args);
+        va_end(args);
+    }
+    if (n < 0) {
         plan->failed = true;
         return NULL;
     }
+    take_room(plan, (size_t)n + 1);
     return text;
 }
 
@@ -108,12 +149,15 @@ struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage st
 
 void plan_done(struct plan *plan)
 {
-    for (size_t i = 0; i < plan->n_memory; i++)
-        free(plan->memory[i]);
+    while (plan->chunks) {
+        struct plan_chunk *next = plan->chunks->next;
+
+        free(plan->chunks);
+        plan->chunks = next;
+    }
     for (size_t i = 0; i < plan->n_fds; i++)
         (void)close(plan->fds[i]);
     free(plan->fds);
-    free(plan->memory);
     free(plan->steps);
     *plan = (struct plan){ 0 };
 }

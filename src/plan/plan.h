@@ -140,8 +140,7 @@ struct plan {
     bool has_tty;
     int *fds; /* sources, held so that their inode numbers stay theirs */
     size_t n_fds, fds_capacity;
-    void **memory; /* everything above that is not borrowed */
-    size_t n_memory, memory_capacity;
+    struct plan_chunk *chunks; /* everything above that is not borrowed */
     bool failed; /* out of memory somewhere above */
 };
 
@@ -167,8 +166,8 @@ void plan_done(struct plan *plan);
 struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage stage);
 char *plan_text(struct plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void *plan_memory(struct plan *plan, size_t size);
-int plan_keep(struct plan *plan, void *memory); /* takes it; -ENOMEM leaves it the caller's */
-int plan_hold_fd(struct plan *plan, int fd);    /* likewise; closed with the plan */
+char *plan_copy(struct plan *plan, const char *text);
+int plan_hold_fd(struct plan *plan, int fd); /* takes it; -ENOMEM leaves it the caller's */
 
 /* The parts of compiling, in the order of the tree. */
 int plan_workspace(struct plan *plan, const struct host *host, coop_error **err);

@@ -31,7 +31,7 @@ struct view_mount {
     dev_t dev;
     ino_t ino;
     uint64_t size;
-    const char *source; /* host path; for VIEW_PRIVATE the directory in the pool */
+    const char *source; /* host path; for VIEW_PRIVATE the directory beside the skeleton */
     const char *target;
 };
 
@@ -47,15 +47,21 @@ static const char *const tool_directories[] = { "/usr",   "/bin",    "/sbin",   
                                                 "/lib64", "/lib32",  "/libx32",   "/nix/store" };
 
 /* Of /etc, what programs cannot do without. */
-static const char *const etc_entries[] = {
-    "ld.so.cache",     "alternatives",    "ssl/certs",       "ssl/openssl.cnf",
-    "pki",
-    "localtime",       "os-release",      "fonts",           "java",
-    "java-8-openjdk",  "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
-    "java-25-openjdk",
+static const struct {
+    const char *path;
+    bool is_directory;
+} etc_entries[] = {
+    { "/etc/ld.so.cache", false },     { "/etc/alternatives", true },
+    { "/etc/ssl/certs", true },        { "/etc/ssl/openssl.cnf", false },
+    { "/etc/pki", true },              { "/etc/localtime", false },
+    { "/etc/os-release", false },      { "/etc/fonts", true },
+    { "/etc/java", true },             { "/etc/java-8-openjdk", true },
+    { "/etc/java-11-openjdk", true },  { "/etc/java-17-openjdk", true },
+    { "/etc/java-21-openjdk", true },  { "/etc/java-25-openjdk", true },
 };
 
-static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
+static const char *const devices[] = { "/dev/null",   "/dev/zero",    "/dev/full",
+                                       "/dev/random", "/dev/urandom", "/dev/tty" };
 
 static const struct {
     const char *target, *text;
@@ -73,8 +79,8 @@ static const struct {
     const char *target, *pool;
     mode_t mode;
 } private_places[] = {
-    { "/tmp", "t", 01777 },
-    { "/run", "u", 0755 },
+    { "/tmp", "../t", 01777 },
+    { "/run", "../u", 0755 },
 };
 
 /*
@@ -140,32 +146,28 @@ static void add_skeleton_file(struct plan *plan, const char *target, const char 
 }
 
 /* A host path of ours to show: bound, or its link copied. Absent ones are left out. */
-static void add_host_entry(struct view *view, const char *path)
+static void add_host_entry(struct view *view, const char *path, bool is_directory)
 {
     char text[1024];
-    struct stat st;
+    ssize_t n = readlink(path, text, sizeof text - 1); /* tells absent, link and other in one call */
 
-    if (lstat(path, &st) < 0)
+    if (n < 0 && errno != EINVAL)
         return;
-    if (S_ISLNK(st.st_mode)) {
-        ssize_t n = readlink(path, text, sizeof text - 1);
-
-        if (n <= 0)
-            return;
+    path = plan_copy(view->plan, path);
+    if (n > 0) {
         text[n] = '\0';
-        /* Links into what the view shows stay links; others are followed once, here. */
+        /* Links into what the view shows stay links; others are followed once, at the mount. */
         if (strncmp(text, "usr/", 4) == 0 || strncmp(text, "/usr/", 5) == 0 ||
             strncmp(text, "../usr/", 7) == 0) {
-            add_skeleton_link(view->plan, plan_text(view->plan, "%s", path + 1),
-                              plan_text(view->plan, "%s", text));
+            if (path)
+                add_skeleton_link(view->plan, path + 1, plan_copy(view->plan, text));
             return;
         }
-        if (stat(path, &st) < 0)
+        if (access(path, F_OK) < 0)
             return;
     }
-    path = plan_text(view->plan, "%s", path);
     struct view_mount *mount = view_add(view, VIEW_BIND, path, path);
-    mount->is_directory = S_ISDIR(st.st_mode);
+    mount->is_directory = is_directory;
     mount->flags = STEP_READ_ONLY;
     mount->by_seal = true;
 }
@@ -216,14 +218,10 @@ static void add_etc(struct view *view)
     add_skeleton_directory(view->plan, "etc", 0755);
     add_skeleton_directory(view->plan, "etc/ssl", 0755);
     add_made_up_files(view);
-    for (size_t i = 0; i < COUNT(etc_entries); i++) {
-        char path[64] = "/etc/";
-
-        strcat(path, etc_entries[i]);
-        add_host_entry(view, path);
-    }
+    for (size_t i = 0; i < COUNT(etc_entries); i++)
+        add_host_entry(view, etc_entries[i].path, etc_entries[i].is_directory);
     if (view->plan->policy->network == COOP_NETWORK_HOST)
-        add_host_entry(view, "/etc/resolv.conf");
+        add_host_entry(view, "/etc/resolv.conf", false);
 }
 
 static void add_dev(struct view *view)
@@ -232,8 +230,7 @@ static void add_dev(struct view *view)
 
     add_skeleton_directory(plan, "dev", 0755);
     for (size_t i = 0; i < COUNT(devices); i++) {
-        const char *path = plan_text(plan, "/dev/%s", devices[i]);
-        struct view_mount *mount = view_add(view, VIEW_BIND, path, path);
+        struct view_mount *mount = view_add(view, VIEW_BIND, devices[i], devices[i]);
 
         mount->flags = STEP_DEVICE;
         mount->is_directory = false;
@@ -385,9 +382,9 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
         const char *pool = container->source;
 
         for (const char *p = rest; (p = strchr(p, '/')); p++)
-            add_skeleton_directory(plan, plan_text(plan, "../%s/%.*s", pool, (int)(p - rest), rest),
+            add_skeleton_directory(plan, plan_text(plan, "%s/%.*s", pool, (int)(p - rest), rest),
                                    0755);
-        place = plan_text(plan, "../%s/%s", pool, rest);
+        place = plan_text(plan, "%s/%s", pool, rest);
     } else {
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "the mount target '%s' lies in '%s', where coop cannot make it",
@@ -469,7 +466,7 @@ static int build(struct view *view, const struct plan_request *request, coop_err
     struct plan *plan = view->plan;
 
     for (size_t i = 0; i < COUNT(tool_directories); i++)
-        add_host_entry(view, tool_directories[i]);
+        add_host_entry(view, tool_directories[i], true);
     add_etc(view);
     add_dev(view);
     add_proc(view);
@@ -502,8 +499,7 @@ int plan_view(struct plan *plan, const struct host *host, const struct plan_requ
     /* A file of one page each, and never so few that an ordinary build runs out. */
     pool->value2 = size == COOP_LIMIT_NONE ? 0 : size / 4096 < 16384 ? 16384 : size / 4096;
     for (size_t i = 0; i < COUNT(private_places); i++)
-        add_skeleton_directory(plan, plan_text(plan, "../%s", private_places[i].pool),
-                               private_places[i].mode);
+        add_skeleton_directory(plan, private_places[i].pool, private_places[i].mode);
     add_skeleton_directory(plan, "../u/shm", 01777);
     add_skeleton_directory(plan, "var", 0755);
     add_skeleton_link(plan, "var/tmp", "../tmp");

@@ -76,7 +76,7 @@ int plan_workspace(struct plan *plan, const struct host *host, coop_error **err)
     if (strchr(path, '\n'))
         return bad_workspace(err, EINVAL, asked, "has a newline in its path");
     choose_identity(plan, host, &st);
-    plan->workspace = plan_text(plan, "%s", path);
+    plan->workspace = plan_copy(plan, path);
     plan->workspace_view = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES
                                ? plan->workspace
                                : "/work";

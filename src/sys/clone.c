@@ -97,7 +97,8 @@ long sys_clone(const struct sys_clone *how, int (*fn)(void *), void *arg)
         args.set_tid_size = 1;
     }
     long pid = clone3_call(&args, fn, arg);
-    if (pid == -ENOSYS && !how->cgroup_fd)
+    /* Old kernels do not know it, and filters of containers answer EPERM instead of ENOSYS. */
+    if ((pid == -ENOSYS || pid == -EPERM) && !how->cgroup_fd)
         return clone_call(how, fn, arg);
     if (pid > 0 && how->out_pidfd)
         *how->out_pidfd = pidfd;

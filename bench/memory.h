@@ -1,0 +1,27 @@
+/*
+ * memory.h - what a tree of processes costs: their own pages, and the kernel's on their behalf
+ */
+#pragma once
+
+#include <sys/types.h>
+
+/* KiB. The kernel's are of the whole machine: only differences mean anything. */
+struct memory {
+    long pss;    /* of the processes */
+    long slab;   /* namespaces, mounts, inodes, descriptors ... */
+    long stacks; /* kernel stacks */
+    long page_tables;
+    long percpu;
+    long available;
+    long n_processes;
+    long n_estimated; /* of them, those that hide their PSS: their resident size was taken */
+};
+
+/* All descendants of `root`, and root itself. */
+void memory_look(pid_t root, struct memory *out);
+/* Sends SIGKILL to all descendants of this process: a launcher's child may outlive it. */
+void memory_kill_descendants(void);
+
+/* Prints `now` minus `before`, divided by n, under the group "memory". */
+void memory_print(const char *name, const struct memory *before, const struct memory *now,
+                  size_t n);

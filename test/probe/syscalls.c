@@ -1,0 +1,249 @@
+/*
+ * syscalls.c - asks the kernel for everything the filter refuses, and says what it answered
+ *
+ *   syscalls VARIANT     prints, line by line: WHAT EXPECTED GOT
+ *
+ * VARIANT is the filter's (see plan/seccomp.h). EXPECTED comes from the rule table for the calls
+ * that are always refused, and from the lists below for those that depend on their arguments; "any"
+ * means that the filter lets it through, whatever the kernel then says.
+ *
+ * Every call has arguments that no kernel accepts, so the same program may run outside of a box, as
+ * root too: there the answers must be others. vhangup has no arguments and is left out there
+ * (variant "outside").
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "plan/seccomp.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define RUBBISH      0xdeadbeef00000000u
+
+static const char *name_of(int error)
+{
+    static char number[16];
+    const char *name = error ? strerrorname_np(error) : "ok";
+
+    if (name)
+        return name;
+    (void)snprintf(number, sizeof number, "%d", error);
+    return number;
+}
+
+static void tell(const char *what, const char *expected, long result)
+{
+    printf("%s %s %s\n", what, expected, name_of(result == -1 ? errno : 0));
+}
+
+static void tell_number(const char *what, unsigned long number, const char *expected, long result)
+{
+    char words[64];
+    int error = errno;
+
+    (void)snprintf(words, sizeof words, "%s(%#lx)", what, number);
+    errno = error;
+    tell(words, expected, result);
+}
+
+/* The calls of the table whose arguments decide; each is tried by a function below. */
+static const char *const by_arguments[] = { "clone",      "personality", "ioctl",   "seccomp",
+                                            "socketpair", "socket",      "connect", "sendto" };
+
+static bool is_by_arguments(const char *name)
+{
+    for (size_t i = 0; i < COUNT(by_arguments); i++)
+        if (strcmp(by_arguments[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void try_table(unsigned variant, bool is_outside)
+{
+    const struct seccomp_arch *arch = seccomp_native_arch();
+
+    for (size_t i = 0; i < arch->n_denied; i++) {
+        const struct seccomp_denied *row = &arch->denied[i];
+        bool holds = (variant & row->variant_mask) == row->variant_value;
+
+        if (row->depends_on_arguments || row->error == 0) {
+            if (!is_by_arguments(row->name))
+                printf("%s tried not-tried\n", row->name);
+            continue;
+        }
+        if (is_outside && strcmp(row->name, "vhangup") == 0)
+            continue;
+        /* One name may stand there for several variants. */
+        if (!holds && i + 1 < arch->n_denied && arch->denied[i + 1].nr == row->nr)
+            continue;
+        tell(row->name, holds ? name_of(row->error) : "any",
+             syscall(row->nr, -1L, -1L, -1L, -1L, -1L, -1L));
+    }
+}
+
+static void try_clone(void)
+{
+    static const struct {
+        const char *name;
+        unsigned long flag;
+    } flags[] = {
+        { "clone-newns", 0x20000 },
+        { "clone-newcgroup", 0x2000000 },
+        { "clone-newuts", 0x4000000 },
+        { "clone-newipc", 0x8000000 },
+        { "clone-newuser", 0x10000000 },
+        { "clone-newpid", 0x20000000 },
+        { "clone-newnet", 0x40000000 },
+        { "clone-all", 0x7e020000 },
+        { "clone-rubbish", RUBBISH | 0x10000000 },
+    };
+
+    /* A thread that does not share its signal handlers is refused by every kernel. */
+    for (size_t i = 0; i < COUNT(flags); i++)
+        tell(flags[i].name, "EPERM",
+             syscall(SYS_clone, flags[i].flag | CLONE_THREAD, NULL, NULL, NULL, NULL));
+}
+
+static void try_personality(bool is_dev)
+{
+    static const unsigned long allowed[] = { 0, 8, 0x20000, 0x20008, 0xffffffff, RUBBISH };
+    static const unsigned long refused[] = { 0x400000, 0x100000, 0x200000,          0x8000000,
+                                             0x440000, 0x9,      RUBBISH | 0x400000 };
+
+    for (size_t i = 0; i < COUNT(allowed); i++)
+        tell_number("personality", allowed[i], "any", syscall(SYS_personality, allowed[i]));
+    for (size_t i = 0; i < COUNT(refused); i++)
+        tell_number("personality", refused[i], "EPERM", syscall(SYS_personality, refused[i]));
+    tell_number("personality", 0x40000, is_dev ? "any" : "EPERM",
+                syscall(SYS_personality, 0x40000));
+    (void)syscall(SYS_personality, 0);
+}
+
+static void try_ioctl(void)
+{
+    static const unsigned long refused[] = { 0x5412, 0x541c, 0x5423 };
+
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        tell_number("ioctl", refused[i], "EPERM", syscall(SYS_ioctl, -1, refused[i], 0));
+        tell_number("ioctl", refused[i] | RUBBISH, "EPERM",
+                    syscall(SYS_ioctl, -1, refused[i] | RUBBISH, 0));
+    }
+    tell_number("ioctl", TIOCGWINSZ, "any", syscall(SYS_ioctl, -1, TIOCGWINSZ, 0));
+}
+
+static void try_seccomp(void)
+{
+    /* Without no_new_privs and without a program it fails at once where it is not filtered. */
+    tell("seccomp-listener", "EBUSY", syscall(SYS_seccomp, 1, 8, NULL));
+    tell("seccomp-listener-rubbish", "EBUSY", syscall(SYS_seccomp, 1, RUBBISH | 8, NULL));
+}
+
+static void close_if_open(long fd)
+{
+    if (fd >= 0)
+        (void)close((int)fd);
+}
+
+static void try_sockets(bool unix_only)
+{
+    for (unsigned long family = 0; family <= 46; family++) {
+        bool is_ip = family == AF_INET || family == AF_INET6;
+        bool allowed = family == AF_UNIX || (!unix_only && is_ip);
+        long type = family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM;
+
+        if (family == AF_NETLINK)
+            allowed = !unix_only;
+        long fd = syscall(SYS_socket, family, type, 0);
+        tell_number("socket", family, allowed ? "ok" : "EAFNOSUPPORT", fd);
+        close_if_open(fd);
+        int ends[2] = { -1, -1 };
+        long r = syscall(SYS_socketpair, family, SOCK_STREAM, 0, ends);
+        tell_number("socketpair", family, family == AF_UNIX ? "ok" : "EAFNOSUPPORT", r);
+        close_if_open(ends[0]);
+        close_if_open(ends[1]);
+    }
+    for (unsigned long protocol = 1; protocol <= 31; protocol++) {
+        long fd = syscall(SYS_socket, AF_NETLINK, SOCK_RAW, protocol);
+
+        tell_number("netlink", protocol, "EAFNOSUPPORT", fd);
+        close_if_open(fd);
+    }
+    /* A rule that compared all 64 bits would not know this family. */
+    long fd = syscall(SYS_socket, RUBBISH | AF_VSOCK, SOCK_STREAM, 0);
+    tell_number("socket", RUBBISH | AF_VSOCK, "EAFNOSUPPORT", fd);
+    close_if_open(fd);
+}
+
+static void try_unknown_numbers(void)
+{
+    long newest = seccomp_native_arch()->newest_nr;
+
+    for (long nr = newest + 1; nr < newest + 40; nr++)
+        tell_number("number", (unsigned long)nr, "ENOSYS", syscall(nr, -1L, -1L, -1L, -1L));
+    tell_number("number", 0x3fffffff, "ENOSYS", syscall(0x3fffffff, -1L, -1L, -1L, -1L));
+}
+
+#ifdef __x86_64__
+/* The 32-bit entry, from a 64-bit program: number 20 is getpid there, 21 is mount. */
+static long enter_i386(long nr)
+{
+    long result;
+
+    __asm__ volatile("int $0x80"
+                     : "=a"(result)
+                     : "a"(nr), "b"(0), "c"(0), "d"(0), "S"(0), "D"(0)
+                     : "r8", "r9", "r10", "r11", "memory");
+    result = (int)result;
+    if (result < 0 && result > -4096) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}
+
+static void try_other_entries(void)
+{
+    static const long x32[] = { 39 /* getpid */, 165 /* mount */, 101 /* ptrace */, 520, 547 };
+
+    for (size_t i = 0; i < COUNT(x32); i++)
+        tell_number("x32", (unsigned long)x32[i], "ENOSYS",
+                    syscall(x32[i] | 0x40000000, -1L, -1L, -1L, -1L, -1L));
+    tell("i386-getpid", "ENOSYS", enter_i386(20));
+    tell("i386-mount", "ENOSYS", enter_i386(21));
+    tell("i386-unshare", "ENOSYS", enter_i386(310));
+}
+#else
+static void try_other_entries(void)
+{
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: syscalls VARIANT|outside\n");
+        return 2;
+    }
+    bool is_outside = strcmp(argv[1], "outside") == 0;
+    unsigned variant = is_outside ? 0 : (unsigned)strtoul(argv[1], NULL, 10);
+
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    try_table(variant, is_outside);
+    try_clone();
+    try_personality(variant & SECCOMP_PROFILE_DEV);
+    try_ioctl();
+    try_seccomp();
+    try_sockets(variant & SECCOMP_UNIX_ONLY);
+    try_unknown_numbers();
+    try_other_entries();
+    return 0;
+}
