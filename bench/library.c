@@ -193,6 +193,7 @@ static void measure_items(const struct bench *bench)
     struct subject subjects[SORT_COUNT];
     size_t n = 0;
 
+    boxes_prepare(bench->directory);
     worker_start(&worker, &(struct worker_condition){ .directory = bench->directory });
     subjects[n++] = (struct subject){ "none", &worker, SORT_NONE, { 0 } };
     for (enum box_sort sort = SORT_MASKS_100; sort < SORT_COUNT; sort++)

@@ -44,6 +44,8 @@ struct bench {
     const char *group, *filter_path, *only;
 };
 
+static char *const true_command[] = { (char[]){ "/bin/true" }, NULL };
+
 static char **with_command(const struct launcher *launcher, char *const command[])
 {
     size_t n = 0;
@@ -151,11 +153,10 @@ static void warm_up(struct bench *bench)
 
 static void measure_latency(struct bench *bench)
 {
-    static char *command[] = { (char[]){ "/bin/true" }, NULL };
     size_t order[MAX_LAUNCHERS];
 
     for (size_t i = 0; i < bench->n; i++)
-        bench->launchers[i].argv = with_command(&bench->launchers[i], command);
+        bench->launchers[i].argv = with_command(&bench->launchers[i], true_command);
     warm_up(bench);
     for (size_t round = 0; round < bench->rounds; round++) {
         measure_shuffle(order, bench->n);

@@ -3,19 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "jail/protocol.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
-
-/* So that the command gets the number 2 as in every box: this one is out of its way. */
-#define NETWORK_TID 300
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -28,12 +27,31 @@ static int report(struct child *child, size_t step, long error)
     return 1;
 }
 
+/* The first steps of STAGE_BOX, which the command's process must inherit. */
+static bool is_first(enum step_kind kind)
+{
+    return kind == STEP_JOIN_CGROUP || kind == STEP_CGROUP_NAMESPACE;
+}
+
+static long walk_first(struct child *child, size_t *at)
+{
+    const struct plan *plan = child->plan;
+
+    for (size_t i = 0; i < plan->n_steps && is_first(plan->steps[i].kind); i++) {
+        *at = i;
+        long r = step_apply(child, &plan->steps[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 static long walk(struct child *child, enum step_stage stage, size_t *at)
 {
     const struct plan *plan = child->plan;
 
     for (size_t i = 0; i < plan->n_steps; i++) {
-        if (plan->steps[i].stage != stage)
+        if (plan->steps[i].stage != stage || is_first(plan->steps[i].kind))
             continue;
         *at = i;
         long r = step_apply(child, &plan->steps[i]);
@@ -84,14 +102,32 @@ static long execute(struct child *child)
     return result;
 }
 
+void child_wait(uint32_t *futex, uint32_t while_it_is)
+{
+    while (__atomic_load_n(futex, __ATOMIC_ACQUIRE) == while_it_is)
+        (void)raw(SYS_futex, futex, FUTEX_WAIT, while_it_is, NULL, NULL, 0);
+}
+
+void child_tell(uint32_t *futex, uint32_t value)
+{
+    __atomic_store_n(futex, value, __ATOMIC_RELEASE);
+    (void)raw(SYS_futex, futex, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 int command_main(void *argument)
 {
     struct child *child = argument;
     size_t at = 0;
-    long r = walk(child, STAGE_COMMAND, &at);
+    long r = walk(child, STAGE_EARLY, &at);
 
-    if (r < 0)
+    if (r == 0) {
+        child_wait(&child->box_ready, 0);
+        r = walk(child, STAGE_COMMAND, &at);
+    }
+    if (r < 0) {
+        child_tell(&child->network_done, 1); /* nobody may wait for what will not come */
         return report(child, at, r);
+    }
     (void)raw(SYS_umask, child->umask);
     reset_signals();
     child->is_executing = 1;
@@ -138,6 +174,9 @@ static void keep_one_capability(void)
     data[CAP_SYS_PTRACE / 32].effective = 1u << CAP_SYS_PTRACE % 32;
     data[CAP_SYS_PTRACE / 32].permitted = 1u << CAP_SYS_PTRACE % 32;
     data[CAP_SYS_PTRACE / 32].inheritable = 1u << CAP_SYS_PTRACE % 32;
+    for (int i = 0; i <= 63; i++)
+        if (i != CAP_SYS_PTRACE && raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+            break;
     (void)raw(SYS_capset, &header, data);
     (void)raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_PTRACE, 0, 0);
     (void)raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -155,54 +194,44 @@ static long become_init(struct child *child)
 
     keep_one_capability();
     long r = raw(SYS_dup3, child->control_fd, PROTOCOL_CONTROL_FD, 0);
-    if (r < 0 && r != -EINVAL) /* EINVAL: it is that number already */
+    if (r == -EINVAL) /* it has that number already */
+        r = raw(SYS_fcntl, PROTOCOL_CONTROL_FD, F_SETFD, 0);
+    if (r < 0)
         return r;
     (void)raw(SYS_dup3, child->init_fd, image_fd, O_CLOEXEC);
     for (int i = 0; i < 3; i++)
         (void)raw(SYS_close, i);
     (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
     (void)raw(NR_CLOSE_RANGE, image_fd + 1, ~0u, 0);
+    child->has_init = 1;
     return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);
 }
 
-/* For init and command alike: what is gone from the bounding set, no exec can bring back. */
-static void shrink_bounding_set(void)
-{
-    for (int i = 0; i <= 63; i++)
-        if (i != CAP_SYS_PTRACE && raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-            break;
-}
-
-static long start_network(struct child *child)
-{
-    struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
-        .stack = child->network_stack,
-        .stack_size = CHILD_STACK_SIZE,
-        .tid = NETWORK_TID,
-    };
-    long r = sys_clone(&how, network_main, child);
-
-    if (r == -EINVAL || r == -EPERM || r == -EEXIST) { /* any number will do */
-        how.tid = 0;
-        r = sys_clone(&how, network_main, child);
-    }
-    return r < 0 ? r : 0;
-}
-
+/* Shares our descriptors too, until it executes: what it opens early is ours as well. */
 static long start_command(struct child *child)
 {
     struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_VFORK,
+        .flags = CLONE_VM | CLONE_FILES,
         .exit_signal = SIGCHLD,
         .stack = child->command_stack,
         .stack_size = CHILD_STACK_SIZE,
+        .gone = &child->command_alive,
     };
     long pid = sys_clone(&how, command_main, child);
 
     if (pid > 0)
         child->command_pid = (pid_t)pid;
-    return pid;
+    return pid < 0 ? pid : 0;
+}
+
+/* Before the caller gets its memory back, nobody else may be using it. */
+static int give_up(struct child *child)
+{
+    if (child->command_pid > 0) {
+        (void)raw(SYS_kill, child->command_pid, SIGKILL);
+        (void)raw(SYS_wait4, child->command_pid, NULL, __WALL, NULL);
+    }
+    return 1;
 }
 
 /* Without a pid namespace nothing but the parent-death signal ties the command to its supervisor. */
@@ -213,6 +242,7 @@ int bare_main(void *argument)
     (void)raw(SYS_close, child->parent_control_fd);
     (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     child->umask = (mode_t)raw(SYS_umask, 0);
+    child->box_ready = 1;
     long r = await_go(child->control_fd);
     if (r < 0)
         return report(child, 0, r);
@@ -226,25 +256,27 @@ int box_main(void *argument)
 
     (void)raw(SYS_close, child->parent_control_fd);
     child->umask = (mode_t)raw(SYS_umask, 0);
-    long r = 0;
-    if (child->plan->policy->network != COOP_NETWORK_HOST)
-        r = start_network(child);
+    /* The command must be born in the cgroup and the cgroup namespace. */
+    long r = walk_first(child, &at);
+    if (r == 0)
+        r = start_command(child);
     if (r == 0)
         r = walk(child, STAGE_BOX, &at);
     if (r == 0)
         r = await_go(child->control_fd);
     if (r < 0) {
-        (void)report(child, at, r);
-        (void)raw(SYS_exit_group, 1); /* the thread too, before the caller gets its memory back */
+        if (!child->error) /* the command's process may have failed first, and told why */
+            (void)report(child, at, r);
+        return give_up(child);
     }
-    shrink_bounding_set();
-    r = start_command(child);
-    if (r < 0)
-        return report(child, child->plan->n_steps, r);
+    child_tell(&child->box_ready, 1);
+    child_wait(&child->command_alive, 1);
     if (child->error)
-        return 1;
-    if (!child->is_executing) /* it died before its last step: somebody killed it */
-        return report(child, at, -ECANCELED);
+        return give_up(child);
+    if (!child->is_executing) { /* it died before its last step: somebody killed it */
+        (void)report(child, at, -ECANCELED);
+        return give_up(child);
+    }
     r = become_init(child);
     return report(child, child->plan->n_steps, r);
 }

@@ -4,9 +4,11 @@
  * Everything here runs in a task that shares the caller's memory: system calls only, through
  * sys/raw.h. What went wrong is left in `struct child`, where the parent finds it when it wakes.
  *
- *   box_main      the box's init-to-be: walks the plan's STAGE_BOX steps, starts the command, then
- *                 leaves the caller's memory by executing the init image
- *   command_main  walks the STAGE_COMMAND steps and executes the command
+ *   box_main      the box's init-to-be: starts the command's process, walks the plan's STAGE_BOX
+ *                 steps, tells it to go on, waits until it has left our memory, then leaves it too
+ *                 by executing the init image
+ *   command_main  walks the STAGE_EARLY steps beside that, waits for the word, walks the
+ *                 STAGE_COMMAND steps and executes the command
  */
 #pragma once
 
@@ -29,28 +31,32 @@ struct child {
     const int *keep_fds;
     size_t n_keep_fds;
     void *command_stack;
-    void *network_stack;
     bool has_map; /* the user namespace was prepared: its maps stand already */
 
     /* the child's own */
     int pool_fd, skeleton_fd, root_fd, terminal_fd;
     mode_t umask;
     pid_t command_pid;
-    uint32_t network_done; /* a futex: 0 while the network namespace is being made */
-    int network_fd;        /* the namespace, or -errno */
+    uint32_t command_alive; /* a futex: 0 when the command's process has left our memory */
+    uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done */
+    uint32_t network_done;  /* a futex: 0 while the network namespace is being made */
+    int network_fd;         /* the namespace, or -errno */
 
     /* what the parent reads afterwards */
     volatile int error;        /* 0: the command was executed */
     volatile size_t failed_step; /* n_steps: exec itself */
     volatile int is_executing; /* all steps of the command are done */
+    volatile int has_init;     /* init was about to be executed, so nobody else uses our memory */
     volatile int exists;       /* exec failed, but the file is there */
     volatile size_t candidate; /* which of plan->candidates was tried last or refused */
 };
 
 int box_main(void *child);
-int network_main(void *child); /* a thread of box_main: makes the network namespace */
 int command_main(void *child);
 int bare_main(void *child); /* no namespaces: the command without an init */
+
+void child_wait(uint32_t *futex, uint32_t while_it_is);
+void child_tell(uint32_t *futex, uint32_t value);
 
 /* Applies one step: 0 or -errno. */
 int step_apply(struct child *child, const struct step *step);

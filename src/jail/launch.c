@@ -39,7 +39,7 @@
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define N_STACKS 4
+#define N_STACKS 3
 
 /* What a launch owns and a box does not. */
 struct launch {
@@ -319,7 +319,6 @@ static void fill_child(struct launch *launch)
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .command_stack = launch->stacks + 2 * CHILD_STACK_SIZE,
-        .network_stack = launch->stacks + 3 * CHILD_STACK_SIZE,
         .pool_fd = -1,
         .skeleton_fd = -1,
         .root_fd = -1,
@@ -381,12 +380,15 @@ static int run_launch(struct launch *launch, coop_error **err)
     long pid = clone_box(launch);
     if (pid < 0)
         return refusal_of_clone(launch->box, (int)-pid, err);
-    if (launch->child.error) {
-        if (launch->pidfd >= 0)
-            reap(launch);
-        return refusal_of_step(launch->box, &launch->child, err);
-    }
-    return 0;
+    bool has_namespaces = launch->box->plan.tier >= COOP_TIER_NAMESPACES;
+    if (!launch->child.error && has_namespaces && !launch->child.has_init)
+        launch->child.error = ECANCELED; /* killed from outside */
+    if (!launch->child.error)
+        return 0;
+    /* Its end is the end of everything in it, and so of every use of our memory. */
+    if (launch->pidfd >= 0)
+        reap(launch);
+    return refusal_of_step(launch->box, &launch->child, err);
 }
 
 int launch(struct coop_box *box, coop_error **err)

@@ -21,6 +21,7 @@ static int with_plan(coop_sandbox *sandbox, char *const argv[], const coop_run_o
     cgroup_find(&cgroup);
     struct plan_request request = {
         .argv = argv,
+        .is_for_reading = true,
         .env_pass = options ? options->env_pass : NULL,
         .tty = options && options->terminal,
         .cgroup_memory = cgroup.has[CGROUP_MEMORY],

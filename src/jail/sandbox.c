@@ -15,7 +15,7 @@
 #include "jail/init_image.h"
 #include "jail/supervise.h"
 
-#define STACKS_SIZE (4 * CHILD_STACK_SIZE)
+#define STACKS_SIZE (3 * CHILD_STACK_SIZE)
 
 const char *coop_version(void)
 {

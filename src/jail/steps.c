@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
-#include <linux/futex.h>
 #include <linux/if.h>
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
@@ -372,33 +371,27 @@ static long raise_loopback(void)
 }
 
 /*
- * A network namespace takes the kernel as long as all the mounts together, so a thread makes it
- * beside them. It shares our descriptors: the namespace comes back as one.
+ * A network namespace takes the kernel as long as all the mounts together, so the command's process
+ * makes it while init makes those, and hands it over as a descriptor: they share their table.
  */
-int network_main(void *argument)
-{
-    struct child *child = argument;
-    long r = raw(SYS_unshare, CLONE_NEWNET);
-
-    if (r == 0)
-        r = raw(SYS_openat, AT_FDCWD, "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (r >= 0 && child->plan->policy->network == COOP_NETWORK_NONE) {
-        long up = raise_loopback();
-
-        if (up < 0)
-            r = up;
-    }
-    child->network_fd = (int)r;
-    __atomic_store_n(&child->network_done, 1, __ATOMIC_RELEASE);
-    (void)raw(SYS_futex, &child->network_done, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    return 0;
-}
-
 static long network(struct child *child, const struct step *step)
 {
+    long r = raw(SYS_unshare, CLONE_NEWNET);
+    long fd = r;
+
+    if (r == 0)
+        r = fd = raw(SYS_openat, AT_FDCWD, "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (r >= 0 && step->value)
+        r = raise_loopback();
+    child->network_fd = (int)(r < 0 ? r : fd);
+    child_tell(&child->network_done, 1);
+    return r < 0 ? r : 0;
+}
+
+static long join_network(struct child *child, const struct step *step)
+{
     (void)step;
-    while (!__atomic_load_n(&child->network_done, __ATOMIC_ACQUIRE))
-        (void)raw(SYS_futex, &child->network_done, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    child_wait(&child->network_done, 0);
     if (child->network_fd < 0)
         return child->network_fd;
     return raw(SYS_setns, child->network_fd, CLONE_NEWNET);
@@ -593,8 +586,9 @@ static long capabilities(struct child *child, const struct step *step)
 
     (void)step;
     if (child->plan->tier >= COOP_TIER_NAMESPACES) {
-        /* init dropped the others from the bounding set before it started us */
-        (void)raw(SYS_prctl, PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
+        for (int i = 0; i <= 63; i++)
+            if (raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+                break;
         long r = raw(SYS_prctl, PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0);
         if (r < 0)
             return r;
@@ -634,6 +628,7 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_SEAL_ROOT] = seal_root,
     [STEP_ENTER_ROOT] = enter_root,
     [STEP_NETWORK] = network,
+    [STEP_JOIN_NETWORK] = join_network,
     [STEP_PTY] = make_terminal,
     [STEP_SESSION] = session,
     [STEP_STDIO] = stdio,

@@ -26,6 +26,7 @@ static const char *const names[STEP_KINDS] = {
     [STEP_SEAL_ROOT] = "make the root read-only",
     [STEP_ENTER_ROOT] = "enter the root and drop the host's",
     [STEP_NETWORK] = "private network",
+    [STEP_JOIN_NETWORK] = "join the private network",
     [STEP_PTY] = "make a terminal",
     [STEP_SESSION] = "new session",
     [STEP_STDIO] = "connect standard input and output",
@@ -115,6 +116,7 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_ROOT:
     case STEP_SEAL_ROOT:
     case STEP_ENTER_ROOT:
+    case STEP_JOIN_NETWORK:
     case STEP_PTY:
     case STEP_SESSION:
     case STEP_STDIO:

@@ -12,7 +12,7 @@
 static void add_limit(struct plan *plan, int resource, uint64_t soft, uint64_t hard,
                       const char *name)
 {
-    struct step *step = plan_add(plan, STEP_LIMIT, STAGE_COMMAND);
+    struct step *step = plan_add(plan, STEP_LIMIT, STAGE_EARLY);
 
     step->fd = resource;
     step->value = soft;

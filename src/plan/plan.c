@@ -194,7 +194,7 @@ static void plan_seccomp(struct plan *plan)
 
     plan->seccomp = program->filter;
     plan->seccomp_length = program->length;
-    plan_add(plan, STEP_SECCOMP, STAGE_COMMAND);
+    plan_add(plan, STEP_SECCOMP, STAGE_EARLY);
 }
 
 /* Namespaces of their own for everything; the network's only where the policy keeps it apart. */
@@ -232,8 +232,7 @@ static void plan_walls(struct plan *plan)
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
 }
 
-/* The order is the security argument: namespaces and mounts while there are capabilities, then
- * limits, then the walls that cannot be taken down again, the filter last. */
+/* What the box's init does: everything that needs capabilities over mounts. */
 static int compile_box(struct plan *plan, const struct host *host,
                        const struct plan_request *request, coop_error **err)
 {
@@ -241,41 +240,47 @@ static int compile_box(struct plan *plan, const struct host *host,
     if (request->cgroup_kind)
         plan_add(plan, STEP_JOIN_CGROUP, STAGE_BOX);
     plan_add(plan, STEP_CGROUP_NAMESPACE, STAGE_BOX);
+    plan_identity(plan, host);
     int r = plan_view(plan, host, request, err);
     if (r < 0)
         return r;
-    if (plan->policy->network != COOP_NETWORK_HOST)
-        plan_add(plan, STEP_NETWORK, STAGE_BOX)->value =
-            plan->policy->network == COOP_NETWORK_NONE;
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);
+    if (plan->policy->network != COOP_NETWORK_HOST) {
+        plan_add(plan, STEP_JOIN_NETWORK, STAGE_BOX);
+        plan_add(plan, STEP_NETWORK, STAGE_EARLY)->value =
+            plan->policy->network == COOP_NETWORK_NONE;
+    }
     return 0;
 }
 
+/*
+ * What the command's process does. Early, beside the mounts: what does not need them. The filter
+ * refuses nothing that comes after it: a directory, the Landlock rules, exec.
+ */
 static int compile_command(struct plan *plan, const struct host *host,
                            const struct plan_request *request, coop_error **err)
 {
-    plan_add(plan, STEP_SESSION, STAGE_COMMAND);
-    plan_add(plan, STEP_STDIO, STAGE_COMMAND);
-    if (plan->tier == COOP_TIER_NONE) {
-        plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
-        plan_add(plan, STEP_CLOSE, STAGE_COMMAND);
-        return 0;
-    }
-    plan_limits(plan, host, request);
-    plan_add(plan, STEP_KEYRING, STAGE_COMMAND);
-    plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
-    plan_add(plan, STEP_CLOSE, STAGE_COMMAND);
-    if (host->landlock_abi) {
-        int r = plan_landlock(plan, host, err);
+    enum step_stage with_terminal = request->tty ? STAGE_COMMAND : STAGE_EARLY;
 
-        if (r < 0)
-            return r;
-        plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
+    plan_add(plan, STEP_SESSION, with_terminal);
+    plan_add(plan, STEP_STDIO, with_terminal);
+    if (plan->tier > COOP_TIER_NONE) {
+        plan_limits(plan, host, request);
+        plan_add(plan, STEP_KEYRING, STAGE_EARLY);
     }
-    plan_add(plan, STEP_CAPABILITIES, STAGE_COMMAND);
-    plan_seccomp(plan);
-    return 0;
+    plan_add(plan, STEP_CLOSE, STAGE_EARLY);
+    if (plan->tier > COOP_TIER_NONE) {
+        plan_add(plan, STEP_CAPABILITIES, STAGE_EARLY);
+        plan_seccomp(plan);
+    }
+    plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
+    if (plan->tier == COOP_TIER_NONE || !host->landlock_abi)
+        return 0;
+    int r = plan_landlock(plan, host, err);
+    if (r == 0)
+        plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
+    return r;
 }
 
 int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,
@@ -292,11 +297,9 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
                          "'coop doctor' says what is missing and how to mend it; "
                          "'--mode preferred' runs with what there is");
     }
-    int r = plan_workspace(plan, host, err);
-    if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES) {
-        plan_identity(plan, host);
+    int r = plan_workspace(plan, host, request, err);
+    if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES)
         r = compile_box(plan, host, request, err);
-    }
     if (r == 0)
         r = plan_environment(plan, request, err);
     if (r == 0)

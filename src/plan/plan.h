@@ -20,7 +20,8 @@
 /* Where a step runs. */
 enum step_stage {
     STAGE_BOX,     /* in the box's init, while it still holds capabilities over its namespaces */
-    STAGE_COMMAND, /* in the command's own process, just before exec */
+    STAGE_EARLY,   /* in the command's own process, beside STAGE_BOX */
+    STAGE_COMMAND, /* in the command's own process, when STAGE_BOX is done, just before exec */
 };
 
 enum step_kind {
@@ -42,6 +43,7 @@ enum step_kind {
     STEP_SEAL_ROOT,
     STEP_ENTER_ROOT,
     STEP_NETWORK,
+    STEP_JOIN_NETWORK,
     STEP_PTY,
     STEP_SESSION,
     STEP_STDIO,
@@ -125,7 +127,8 @@ struct plan {
     bool map_owners;            /* sources are mapped so that their owner is the box's user */
     uid_t workspace_uid;        /* its owner on the host */
     gid_t workspace_gid;
-    const char *workspace;      /* on the host, absolute */
+    int workspace_fd;
+    const char *workspace;      /* on the host; absolute for same-path and for reading */
     const char *workspace_view; /* in the box */
     const char *directory;      /* to start in */
     char **environment;
@@ -150,6 +153,7 @@ struct plan_request {
     const int *keep_fds;
     size_t n_keep_fds;
     bool tty;
+    bool is_for_reading; /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */
 };
@@ -170,7 +174,8 @@ char *plan_copy(struct plan *plan, const char *text);
 int plan_hold_fd(struct plan *plan, int fd); /* takes it; -ENOMEM leaves it the caller's */
 
 /* The parts of compiling, in the order of the tree. */
-int plan_workspace(struct plan *plan, const struct host *host, coop_error **err);
+int plan_workspace(struct plan *plan, const struct host *host, const struct plan_request *request,
+                   coop_error **err);
 int plan_view(struct plan *plan, const struct host *host, const struct plan_request *request,
               coop_error **err);
 int plan_environment(struct plan *plan, const struct plan_request *request, coop_error **err);

@@ -84,13 +84,11 @@ static const struct {
 };
 
 /*
- * Entries of /proc that tell about the host. Most of the usual list is closed already: nobody in a
- * box is root of the host, so kcore, kmsg, timer_list and sysrq-trigger are refused by their modes,
- * and the whole of /proc is mounted read-only. These are open to everybody.
+ * Entries of /proc to hide. Most of the usual list is closed already: nobody in a box is root of the
+ * host, so kcore, kmsg, timer_list, latency_stats and sysrq-trigger are refused by their modes, and
+ * the whole of /proc is mounted read-only. This one is open to everybody and names the user's keys.
  */
-static const char *const proc_hidden[] = { "/proc/keys",        "/proc/acpi",
-                                           "/proc/scsi",        "/proc/latency_stats",
-                                           "/proc/sched_debug", "/proc/timer_stats" };
+#define PROC_KEYS "/proc/keys"
 
 static struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
                                    const char *target)
@@ -243,15 +241,26 @@ static void add_dev(struct view *view)
 static void add_proc(struct view *view)
 {
     view_add(view, VIEW_PROC, NULL, "/proc");
-    for (size_t i = 0; i < COUNT(proc_hidden); i++)
-        if (access(proc_hidden[i], F_OK) == 0)
-            view_add(view, VIEW_HIDE, NULL, proc_hidden[i]);
+    view_add(view, VIEW_HIDE, NULL, PROC_KEYS);
 }
 
-/* Opens a source of the policy's: the object found now is the one that must be mounted. */
-static int open_source(struct view *view, struct view_mount *mount, coop_error **err)
+/* The object found now is the one that must be mounted. */
+static int note_source(struct view_mount *mount, int fd, coop_error **err)
 {
     struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return fail(err, errno, "look at the mount source '%s'", mount->source);
+    mount->fd = fd;
+    mount->dev = st.st_dev;
+    mount->ino = st.st_ino;
+    mount->is_directory = S_ISDIR(st.st_mode);
+    mount->flags |= STEP_RECHECK;
+    return 0;
+}
+
+static int open_source(struct view *view, struct view_mount *mount, coop_error **err)
+{
     int fd = open(mount->source, O_PATH | O_CLOEXEC);
 
     if (fd < 0)
@@ -261,14 +270,7 @@ static int open_source(struct view *view, struct view_mount *mount, coop_error *
         (void)close(fd);
         return fail_no_memory(err);
     }
-    if (fstat(fd, &st) < 0)
-        return fail(err, errno, "look at the mount source '%s'", mount->source);
-    mount->fd = fd;
-    mount->dev = st.st_dev;
-    mount->ino = st.st_ino;
-    mount->is_directory = S_ISDIR(st.st_mode);
-    mount->flags |= STEP_RECHECK;
-    return 0;
+    return note_source(mount, fd, err);
 }
 
 static int add_policy_mounts(struct view *view, coop_error **err)
@@ -473,7 +475,7 @@ static int build(struct view *view, const struct plan_request *request, coop_err
     for (size_t i = 0; i < COUNT(private_places); i++)
         view_add(view, VIEW_PRIVATE, private_places[i].pool, private_places[i].target);
     struct view_mount *workspace = view_add(view, VIEW_BIND, plan->workspace, plan->workspace_view);
-    int r = open_source(view, workspace, err);
+    int r = note_source(workspace, plan->workspace_fd, err);
     if (r < 0)
         return r;
     r = add_policy_mounts(view, err);

@@ -52,40 +52,81 @@ static void choose_identity(struct plan *plan, const struct host *host, const st
     plan->outside_gid = st->st_gid ? st->st_gid : PLAN_UNPRIVILEGED_ID;
 }
 
-int plan_workspace(struct plan *plan, const struct host *host, coop_error **err)
+static bool is_root_directory(const struct stat *st)
 {
-    const char *asked = plan->policy->workspace ? plan->policy->workspace : ".";
-    char path[PATH_MAX];
-    struct stat st;
-    auto_close int fd = open(asked, O_PATH | O_CLOEXEC);
+    struct stat root;
+
+    return stat("/", &root) == 0 && root.st_dev == st->st_dev && root.st_ino == st->st_ino;
+}
+
+static int open_workspace(struct plan *plan, const char *asked, coop_error **err)
+{
+    int fd = open(asked, O_PATH | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
         return bad_workspace(err, ENOENT, asked, "does not exist");
     if (fd < 0)
         return fail_as(err, fail(err, errno, "open the workspace '%s'", asked),
                        COOP_ERROR_BAD_POLICY);
-    if (fstat(fd, &st) < 0)
-        return fail(err, errno, "look at the workspace '%s'", asked);
-    if (!S_ISDIR(st.st_mode))
-        return bad_workspace(err, ENOTDIR, asked, "is not a directory");
+    if (plan_hold_fd(plan, fd) < 0) {
+        (void)close(fd);
+        return fail_no_memory(err);
+    }
+    return fd;
+}
+
+/* Where it stands on the host; only where somebody will see it, since the kernel takes its time. */
+static int name_workspace(struct plan *plan, int fd, const char *asked, coop_error **err)
+{
+    char path[PATH_MAX];
     int r = name_of(fd, path, err);
+
     if (r < 0)
         return r;
-    if (strcmp(path, "/") == 0)
-        return bad_workspace(err, EINVAL, asked, "is '/', the whole host");
     if (strchr(path, '\n'))
         return bad_workspace(err, EINVAL, asked, "has a newline in its path");
-    choose_identity(plan, host, &st);
     plan->workspace = plan_copy(plan, path);
-    plan->workspace_view = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES
-                               ? plan->workspace
-                               : "/work";
+    return 0;
+}
+
+static void choose_directory(struct plan *plan)
+{
     const char *directory = plan->policy->directory;
+
     if (!directory)
         plan->directory = plan->workspace_view;
     else if (*directory == '/')
         plan->directory = directory;
     else
         plan->directory = plan_text(plan, "%s/%s", plan->workspace_view, directory);
+}
+
+int plan_workspace(struct plan *plan, const struct host *host, const struct plan_request *request,
+                   coop_error **err)
+{
+    const char *asked = plan->policy->workspace ? plan->policy->workspace : ".";
+    bool same_path = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES;
+    struct stat st;
+    int fd = open_workspace(plan, asked, err);
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0)
+        return fail(err, errno, "look at the workspace '%s'", asked);
+    if (!S_ISDIR(st.st_mode))
+        return bad_workspace(err, ENOTDIR, asked, "is not a directory");
+    if (is_root_directory(&st))
+        return bad_workspace(err, EINVAL, asked, "is '/', the whole host");
+    choose_identity(plan, host, &st);
+    plan->workspace_fd = fd;
+    plan->workspace = asked;
+    if (same_path || request->is_for_reading) {
+        int r = name_workspace(plan, fd, asked, err);
+
+        if (r < 0)
+            return r;
+    }
+    plan->workspace_view = same_path ? plan->workspace : "/work";
+    choose_directory(plan);
     return plan->failed ? fail_no_memory(err) : 0;
 }

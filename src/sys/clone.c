@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stddef.h>
 
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -68,7 +69,11 @@ static long clone_call(const struct sys_clone *how, int (*fn)(void *), void *arg
 
     if (how->out_pidfd)
         flags |= CLONE_PIDFD;
-    int pid = clone(fn, (char *)how->stack + how->stack_size, flags, arg, &pidfd);
+    if (how->gone) {
+        *how->gone = 1;
+        flags |= CLONE_CHILD_CLEARTID;
+    }
+    int pid = clone(fn, (char *)how->stack + how->stack_size, flags, arg, &pidfd, NULL, how->gone);
     long result = pid < 0 ? -errno : pid;
     errno = saved;
     if (pid > 0 && how->out_pidfd)
@@ -79,7 +84,6 @@ static long clone_call(const struct sys_clone *how, int (*fn)(void *), void *arg
 long sys_clone(const struct sys_clone *how, int (*fn)(void *), void *arg)
 {
     int pidfd = -1;
-    pid_t tids[1] = { how->tid };
     struct kernel_clone_args args = {
         .flags = how->flags | (how->out_pidfd ? CLONE_PIDFD : 0),
         .pidfd = (uintptr_t)&pidfd,
@@ -92,9 +96,10 @@ long sys_clone(const struct sys_clone *how, int (*fn)(void *), void *arg)
         args.flags |= CLONE_INTO_CGROUP_V2;
         args.cgroup = (uint64_t)*how->cgroup_fd;
     }
-    if (how->tid) {
-        args.set_tid = (uintptr_t)tids;
-        args.set_tid_size = 1;
+    if (how->gone) {
+        *how->gone = 1;
+        args.flags |= CLONE_CHILD_CLEARTID;
+        args.child_tid = (uintptr_t)how->gone;
     }
     long pid = clone3_call(&args, fn, arg);
     /* Old kernels do not know it, and filters of containers answer EPERM instead of ENOSYS. */

@@ -1,8 +1,9 @@
 /*
  * clone.h - start a function in a new task that shares our memory
  *
- * sys_clone() is vfork with a stack and namespaces: the caller sleeps until the child executes a
- * program or ends, so both may use the same memory; its price does not depend on the caller's size.
+ * With CLONE_VM | CLONE_VFORK this is vfork with a stack and namespaces: the caller sleeps until the
+ * child executes a program or ends, so both may use the same memory; its price does not depend on
+ * the caller's size. Without CLONE_VFORK the caller goes on, and `gone` tells it.
  */
 #pragma once
 
@@ -16,7 +17,7 @@ struct sys_clone {
     size_t stack_size;
     int *out_pidfd;      /* may be NULL */
     int *cgroup_fd;      /* may be NULL: CLONE_INTO_CGROUP */
-    pid_t tid;           /* the number wanted in the new task's own pid namespace, or 0 */
+    uint32_t *gone;      /* may be NULL: a futex, set to 1 here, 0 when the child left our memory */
 };
 
 /* Returns the child's pid, or -errno. The child runs fn(arg) and ends with its result. */
