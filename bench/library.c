@@ -6,6 +6,7 @@
  *                                           the caller's size, the host's mounts
  *   library idle       -d DIR [-r ROUNDS] [-n BOXES]    boxes alive, and the memory of each
  *   library items      -d DIR [-r ROUNDS]   masks and binds, by number
+ *   library prepare    -d DIR               only makes the files that these are about
  *   library throughput -d DIR [-t THREADS] [-s SECONDS]
  *
  * DIR is a private directory of the user that everything runs as. `conditions` is the one that root
@@ -170,6 +171,7 @@ static void measure_idle_memory(const struct bench *bench, enum box_sort sort)
 
     worker_start(&holder, &(struct worker_condition){ .directory = bench->directory });
     (void)worker_run(&holder, sort);
+    memory_settle();
     memory_look(holder.pid, &before);
     worker_hold(&holder, sort, bench->boxes);
     memory_look(holder.pid, &now);
@@ -181,10 +183,15 @@ static void measure_idle_memory(const struct bench *bench, enum box_sort sort)
 
 static void measure_idle_boxes(const struct bench *bench)
 {
-    measure_idle_latency(bench);
     measure_idle_memory(bench, SORT_PLAIN);
     measure_idle_memory(bench, SORT_NONE);
     measure_idle_memory(bench, SORT_OFF);
+    measure_idle_latency(bench);
+}
+
+static void prepare(const struct bench *bench)
+{
+    boxes_prepare(bench->directory);
 }
 
 static void measure_items(const struct bench *bench)
@@ -271,7 +278,7 @@ static const struct {
 } modes[] = {
     { "latency", measure_latency },       { "conditions", measure_conditions },
     { "idle", measure_idle_boxes },       { "items", measure_items },
-    { "throughput", measure_throughput },
+    { "throughput", measure_throughput }, { "prepare", prepare },
 };
 
 static void parse(struct bench *bench, int argc, char **argv)
@@ -345,5 +352,5 @@ int main(int argc, char **argv)
             modes[i].run(&bench);
             return 0;
         }
-    measure_die("usage: library latency|conditions|idle|items|throughput -d DIR ...");
+    measure_die("usage: library latency|conditions|idle|items|throughput|prepare -d DIR ...");
 }

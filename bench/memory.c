@@ -140,6 +140,20 @@ void memory_look(pid_t root, struct memory *out)
     free(processes.all);
 }
 
+/* Namespaces are torn down behind our backs, and nothing tells when: so look until it stands still. */
+void memory_settle(void)
+{
+    long last = meminfo("Slab:");
+
+    for (int i = 0, n_still = 0; i < 50 && n_still < 3; i++) {
+        (void)usleep(100000);
+        long now = meminfo("Slab:");
+
+        n_still = labs(now - last) < last / 500 ? n_still + 1 : 0;
+        last = now;
+    }
+}
+
 void memory_kill_descendants(void)
 {
     struct processes processes;

@@ -19,6 +19,8 @@ struct memory {
 
 /* All descendants of `root`, and root itself. */
 void memory_look(pid_t root, struct memory *out);
+/* Waits until the kernel has given back what went before, but not for ever. */
+void memory_settle(void);
 /* Sends SIGKILL to all descendants of this process: a launcher's child may outlive it. */
 void memory_kill_descendants(void);
 

@@ -206,6 +206,7 @@ static void measure_memory_of(struct bench *bench, struct launcher *launcher)
     struct memory before, now;
 
     launcher->argv = with_command(launcher, measure_idle);
+    memory_settle();
     memory_look(getpid(), &before);
     size_t n_running = start_idle(bench, launcher, pids);
     memory_look(getpid(), &now);

@@ -18,10 +18,13 @@ struct coop_sandbox {
     void *stacks; /* of the children of a launch */
 };
 
+#define BOX_MAX_DENIALS 64
+
+/* What init refused: a system call, or the socket behind a path. */
 struct box_denial {
-    char *target;
-    const char *operation, *rule, *fix;
+    int nr;
     uint64_t count;
+    char text[112];
 };
 
 enum box_state { BOX_RUNNING, BOX_STOPPED, BOX_ENDED };
@@ -53,7 +56,7 @@ struct coop_box {
     uint64_t cpu_us, max_rss, bytes_written;
     uint64_t peak_sampled;
     struct cgroup_usage usage;
-    struct box_denial *denials;
+    struct box_denial denials[BOX_MAX_DENIALS];
     size_t n_denials;
 };
 

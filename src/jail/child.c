@@ -189,7 +189,7 @@ static long become_init(struct child *child)
     const char *arguments[] = { "coop-init",
                                 write_number(number + sizeof number,
                                              (unsigned long)child->command_pid),
-                                NULL };
+                                NULL, NULL };
     const int image_fd = 5;
 
     keep_one_capability();
@@ -198,10 +198,23 @@ static long become_init(struct child *child)
         r = raw(SYS_fcntl, PROTOCOL_CONTROL_FD, F_SETFD, 0);
     if (r < 0)
         return r;
-    (void)raw(SYS_dup3, child->init_fd, image_fd, O_CLOEXEC);
+    /* The image first out of the way: its number may be the listener's place, and the reverse. */
+    long image = raw(SYS_fcntl, child->init_fd, F_DUPFD_CLOEXEC, image_fd + 1);
+    if (image < 0)
+        return image;
+    if (child->listener_fd >= 0) {
+        arguments[2] = child->plan->policy->network == COOP_NETWORK_HOST ? "-" : "n";
+        r = raw(SYS_dup3, child->listener_fd, PROTOCOL_LISTENER_FD, 0);
+        if (r == -EINVAL)
+            r = raw(SYS_fcntl, PROTOCOL_LISTENER_FD, F_SETFD, 0);
+        if (r < 0)
+            return r;
+    } else {
+        (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
+    }
+    (void)raw(SYS_dup3, image, image_fd, O_CLOEXEC);
     for (int i = 0; i < 3; i++)
         (void)raw(SYS_close, i);
-    (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
     (void)raw(NR_CLOSE_RANGE, image_fd + 1, ~0u, 0);
     child->has_init = 1;
     return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);

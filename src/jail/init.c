@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "jail/door.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
@@ -70,6 +71,7 @@ static void reap(pid_t command)
         } else if (WIFCONTINUED(status)) {
             tell(EVENT_CONTINUED, status);
         } else {
+            door_report();
             tell(EVENT_ENDED, status);
             leave();
         }
@@ -125,18 +127,26 @@ _Noreturn void init_main(long *stack)
     long signal_fd = raw(SYS_signalfd4, -1, &children, sizeof children, 02000000);
     if (signal_fd < 0)
         leave();
+    struct door door = { .is_open = stack[0] > 2 };
+    for (const char *p = stack[0] > 2 ? arguments[2] : ""; *p; p++)
+        door.has_own_network |= *p == DOOR_OWN_NETWORK;
     struct pollfd fds[] = {
         { .fd = PROTOCOL_CONTROL_FD, .events = POLLIN },
         { .fd = (int)signal_fd, .events = POLLIN },
+        { .fd = door.is_open ? PROTOCOL_LISTENER_FD : -1, .events = POLLIN },
     };
     for (;;) {
         uint64_t drain[16];
 
         reap(command);
-        (void)raw(SYS_ppoll, fds, 2, NULL, NULL, 0);
+        (void)raw(SYS_ppoll, fds, 3, NULL, NULL, 0);
         if (fds[1].revents)
             (void)raw(SYS_read, signal_fd, drain, sizeof drain);
         if (fds[0].revents)
             obey(command);
+        if (fds[2].revents & POLLIN)
+            door_serve(&door);
+        else if (fds[2].revents)
+            fds[2].fd = -1;
     }
 }

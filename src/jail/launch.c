@@ -323,6 +323,7 @@ static void fill_child(struct launch *launch)
         .skeleton_fd = -1,
         .root_fd = -1,
         .terminal_fd = -1,
+        .listener_fd = -1,
         .has_map = launch->user_namespace_fd >= 0,
     };
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)

@@ -25,6 +25,6 @@ enum protocol_event { EVENT_ENDED = 1, EVENT_STOPPED, EVENT_CONTINUED, EVENT_TER
 struct protocol_event_message {
     uint32_t event;
     int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */
-    uint64_t count; /* EVENT_DENIED: how often */
-    uint64_t detail;
+    uint64_t count; /* EVENT_DENIED: how often so far */
+    char text[112]; /* EVENT_DENIED: what was asked for, where that is known */
 };

@@ -6,13 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_write.h"
+#include "base/printable.h"
 #include "jail/box.h"
 #include "jail/result.h"
+#include "plan/seccomp.h"
+#include "sys/kernel.h"
 
 #define MAX_DENIALS 64
 
@@ -92,6 +97,18 @@ static void add_denial(struct coop_result *result, const coop_denial *denial)
         result->denials[result->n_denials++] = *denial;
 }
 
+/* Refusals that an option lifts. */
+static const char *fix_for(int nr)
+{
+    static const int of_debuggers[] = { SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
+                                        SYS_kcmp, NR_PIDFD_GETFD };
+
+    for (size_t i = 0; i < COUNT(of_debuggers); i++)
+        if (of_debuggers[i] == nr)
+            return "--profile dev";
+    return NULL;
+}
+
 /* Limits that were hit, in the words of the flag that would lift them. */
 static void add_limits(struct coop_result *result, const struct coop_box *box)
 {
@@ -118,10 +135,35 @@ static void add_limits(struct coop_result *result, const struct coop_box *box)
                                            "limit file-size", "policy", "--file-size SIZE", 1 });
 }
 
+static const char *text_of(struct coop_result *result, const char *prefix, const char *name)
+{
+    struct buffer *text = &result->texts[result->n_denials];
+
+    buffer_append_string(text, prefix);
+    printable_append(text, name, strlen(name));
+    return text->failed ? name : text->data;
+}
+
+static void add_refused(struct coop_result *result, const struct coop_box *box)
+{
+    for (size_t i = 0; i < box->n_denials && result->n_denials < MAX_DENIALS; i++) {
+        const struct box_denial *denial = &box->denials[i];
+        const char *name = seccomp_call_name(denial->nr);
+
+        if (denial->nr == SYS_connect)
+            add_denial(result, &(coop_denial){ "connect", text_of(result, "", denial->text),
+                                               "unix sockets of the host", "default",
+                                               "--allow-sockets", denial->count });
+        else
+            add_denial(result,
+                       &(coop_denial){ "syscall", text_of(result, "", name ? name : "unknown"),
+                                       "seccomp", "default", fix_for(denial->nr), denial->count });
+    }
+}
+
 int box_result(struct coop_box *box, coop_result **out, coop_error **err)
 {
     struct coop_result *result = calloc(1, sizeof *result);
-    uint64_t limit = box->plan.policy->limits[COOP_LIMIT_MEMORY];
 
     if (!result)
         return fail_no_memory(err);
@@ -135,13 +177,13 @@ int box_result(struct coop_box *box, coop_result **out, coop_error **err)
     result->peak_memory = box->usage.peak_memory    ? box->usage.peak_memory
                           : box->peak_sampled > box->max_rss ? box->peak_sampled
                                                              : box->max_rss;
-    (void)limit;
     result->bytes_written = box->bytes_written;
     result->tier = box->plan.tier;
     result->enforced = box->plan.enforced;
     memcpy(result->limits, box->plan.policy->limits, sizeof result->limits);
     memcpy(result->digest, coop_policy_digest(box->plan.policy), sizeof result->digest);
     add_limits(result, box);
+    add_refused(result, box);
     for (int i = 0; i < 2; i++)
         if (take_stream(box, i, &result->streams[i]) < 0) {
             coop_result_free(result);

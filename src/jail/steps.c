@@ -605,8 +605,17 @@ static long seccomp(struct child *child, const struct step *step)
     struct sock_fprog program = { child->plan->seccomp_length,
                                   (struct sock_filter *)(uintptr_t)child->plan->seccomp };
 
-    (void)step;
-    return raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+    if (!step->value)
+        return raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+    long fd = raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                  SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+                  &program);
+    if (fd == -EINVAL) /* the second flag came with 5.19: without it a signal repeats a call */
+        fd = raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    if (fd < 0)
+        return fd;
+    child->listener_fd = (int)fd;
+    return 0;
 }
 
 static long (*const apply[STEP_KINDS])(struct child *child, const struct step *step) = {

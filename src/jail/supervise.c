@@ -208,6 +208,28 @@ static void receive_terminal(struct coop_box *box, struct msghdr *header)
         box->terminal_fd = fd;
 }
 
+/* One record per call and text; later messages carry higher counts. What is too much is dropped. */
+static void note_denial(struct coop_box *box, const struct protocol_event_message *message)
+{
+    struct box_denial *denial = box->denials;
+    struct box_denial *end = denial + box->n_denials;
+
+    while (denial < end && (denial->nr != message->status ||
+                            strncmp(denial->text, message->text, sizeof denial->text) != 0))
+        denial++;
+    if (denial == end) {
+        if (box->n_denials == BOX_MAX_DENIALS)
+            return;
+        *denial = (struct box_denial){ .nr = message->status };
+        memcpy(denial->text, message->text, sizeof denial->text - 1);
+        box->n_denials++;
+    }
+    if (message->text[0])
+        denial->count++;
+    else if (message->count > denial->count)
+        denial->count = message->count;
+}
+
 bool supervise_read_control(struct coop_box *box)
 {
     struct protocol_event_message message = { 0 };
@@ -236,6 +258,9 @@ bool supervise_read_control(struct coop_box *box)
     case EVENT_ENDED:
         box->has_status = true;
         box->status = message.status;
+        break;
+    case EVENT_DENIED:
+        note_denial(box, &message);
         break;
     default:
         break;

@@ -190,11 +190,15 @@ static void plan_seccomp(struct plan *plan)
                       plan->policy->network == COOP_NETWORK_NONE);
     unsigned variant = (plan->policy->profile == COOP_PROFILE_DEV ? SECCOMP_PROFILE_DEV : 0) |
                        (unix_only ? SECCOMP_UNIX_ONLY : 0);
+    bool has_listener = plan->tier >= COOP_TIER_NAMESPACES; /* only there is an init to listen */
+
+    if (has_listener)
+        variant |= SECCOMP_RECORD | (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT);
     const struct seccomp_program *program = seccomp_program_for(variant);
 
     plan->seccomp = program->filter;
     plan->seccomp_length = program->length;
-    plan_add(plan, STEP_SECCOMP, STAGE_EARLY);
+    plan_add(plan, STEP_SECCOMP, STAGE_EARLY)->value = has_listener;
 }
 
 /* Namespaces of their own for everything; the network's only where the policy keeps it apart. */

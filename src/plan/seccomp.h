@@ -20,12 +20,14 @@
 /* Sockets of the family AF_UNIX only. */
 #define SECCOMP_UNIX_ONLY 2u
 /*
- * connect, and sendto with an address, ask the listener; load it with
- * SECCOMP_FILTER_FLAG_NEW_LISTENER, else they fail with ENOSYS. Unix datagram sockets are refused,
- * because sendmsg would carry an address that no filter can see.
+ * connect asks the listener; load it with SECCOMP_FILTER_FLAG_NEW_LISTENER, else it fails with
+ * ENOSYS. Unix datagram sockets are refused, because sendmsg would carry an address that no filter
+ * can see.
  */
 #define SECCOMP_NOTIFY_CONNECT 4u
-#define SECCOMP_N_VARIANTS     8u
+/* Refusals other than ENOSYS ask the listener too, so that they can be counted. */
+#define SECCOMP_RECORD 8u
+#define SECCOMP_N_VARIANTS 16u
 
 struct seccomp_program {
     const struct sock_filter *filter;

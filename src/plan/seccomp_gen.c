@@ -88,6 +88,7 @@ struct program {
     int length;
     int label_at[MAX_LABELS]; /* -1: not placed yet */
     int n_labels;
+    bool records;         /* refusals ask the listener: SECCOMP_RECORD */
     uint32_t returns[16]; /* the answer of label i, for i < n_returns; placed last */
     int n_returns;
     struct range ranges[MAX_RANGES];
@@ -210,7 +211,7 @@ static int answer_label(const struct program *program, int answer)
 
     if (answer == SECCOMP_ANSWER_ALLOW)
         value = SECCOMP_RET_ALLOW;
-    else if (answer == SECCOMP_ANSWER_NOTIFY)
+    else if (answer == SECCOMP_ANSWER_NOTIFY || (program->records && answer != ENOSYS))
         value = SECCOMP_RET_USER_NOTIF;
     for (int i = 0; i < program->n_returns; i++)
         if (program->returns[i] == value)
@@ -479,6 +480,7 @@ static void build(struct program *program, const struct target *target,
 
     memset(program, 0, sizeof *program);
     memset(rule_of_label, 0, sizeof rule_of_label);
+    program->records = variant & SECCOMP_RECORD;
     reserve_answers(program);
     cut_ranges(program, numbers, variant, rule_of_label);
     choose_tree(program);
