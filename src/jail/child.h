@@ -36,6 +36,7 @@ struct child {
     /* the child's own */
     int pool_fd, skeleton_fd, root_fd, terminal_fd;
     int listener_fd; /* made by the command's process in the table that both share */
+    bool pool_is_attached; /* an older kernel wanted it */
     mode_t umask;
     pid_t command_pid;
     uint32_t command_alive; /* a futex: 0 when the command's process has left our memory */

@@ -118,6 +118,8 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
     if (!need_user_namespace(box))
         return 0;
     int fd = user_namespace_new(&map, err);
+    if (fd == -ENOSPC || fd == -EPERM || fd == -EINVAL || fd == -EUSERS)
+        return refusal_of_clone(launch->box, -fd, err);
     if (fd < 0)
         return fd;
     launch->user_namespace_fd = fd;
@@ -370,8 +372,11 @@ static int run_launch(struct launch *launch, coop_error **err)
 
     if (r == 0)
         r = make_channels(launch, err);
-    if (r == 0)
+    if (r == 0) {
         r = make_user_namespace(launch, err);
+        if (r < 0 && coop_error_get_kind(err ? *err : NULL) == COOP_ERROR_NOT_AVAILABLE)
+            return r;
+    }
     if (r == 0)
         r = clone_sources(launch, err);
     if (r < 0)

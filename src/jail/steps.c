@@ -23,6 +23,7 @@
 
 #include "jail/child.h"
 #include "jail/protocol.h"
+#include "jail/remount.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -143,7 +144,7 @@ static long attach_checked(struct child *child, long mount_fd, const char *targe
         (void)raw(SYS_close, mount_fd);
         return place;
     }
-    long r = raw(NR_MOVE_MOUNT, mount_fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | 0x40);
+    long r = raw(NR_MOVE_MOUNT, mount_fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | MOVE_MOUNT_TO_EMPTY_PATH);
     (void)raw(SYS_close, mount_fd);
     (void)raw(SYS_close, place);
     return r;
@@ -211,7 +212,10 @@ static long clone_of_pool(struct child *child, const char *path)
 
     if (fd != -EINVAL)
         return fd;
-    (void)raw(NR_MOVE_MOUNT, child->pool_fd, "", AT_FDCWD, "/", MOVE_MOUNT_EMPTY_PATH);
+    long r = raw(NR_MOVE_MOUNT, child->pool_fd, "", AT_FDCWD, "/", MOVE_MOUNT_EMPTY_PATH);
+    if (r < 0)
+        return r;
+    child->pool_is_attached = true;
     return raw(NR_OPEN_TREE, child->pool_fd, path, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
 }
 
@@ -265,16 +269,18 @@ static long bind_mount(struct child *child, const struct step *step)
         return fd;
     if (step->flags & (STEP_DEVICE | STEP_SEALED_LATER))
         return attach(child, fd, step->target);
-    long r = set_attributes(fd, AT_RECURSIVE_TREE,
-                            MOUNT_NO_SUID | MOUNT_NO_DEV |
-                                (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0));
-    if (r < 0) {
+    uint64_t attributes =
+        MOUNT_NO_SUID | MOUNT_NO_DEV | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0);
+    long set = set_attributes(fd, AT_RECURSIVE_TREE, attributes);
+    if (set < 0 && set != -ENOSYS) {
         (void)raw(SYS_close, fd);
-        return r;
+        return set;
     }
-    if (step->flags & (STEP_RECHECK | STEP_TREE_FD))
-        return attach_checked(child, fd, step->target);
-    return attach(child, fd, step->target);
+    long r = step->flags & (STEP_RECHECK | STEP_TREE_FD) ? attach_checked(child, fd, step->target)
+                                                         : attach(child, fd, step->target);
+    if (r == 0 && set == -ENOSYS)
+        r = remount_below(child->root_fd, step->target, attributes);
+    return r;
 }
 
 static long private_directory(struct child *child, const struct step *step)
@@ -326,9 +332,15 @@ static long hide(struct child *child, const struct step *step)
     long r = raw(SYS_fstat, place, &st);
     long fd = r < 0 ? r : clone_of_pool(child, S_ISDIR(st.st_mode) ? "e/d" : "e/f");
     if (fd >= 0) {
-        r = set_attributes(fd, 0, MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC);
+        const uint64_t attributes =
+            MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC;
+        long set = set_attributes(fd, 0, attributes);
+
+        r = set == -ENOSYS ? 0 : set;
         if (r >= 0)
-            r = raw(NR_MOVE_MOUNT, fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | 0x40);
+            r = raw(NR_MOVE_MOUNT, fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | MOVE_MOUNT_TO_EMPTY_PATH);
+        if (r == 0 && set == -ENOSYS)
+            r = remount_below(child->root_fd, step->target, attributes);
         (void)raw(SYS_close, fd);
     } else {
         r = fd;
@@ -340,8 +352,10 @@ static long hide(struct child *child, const struct step *step)
 static long seal_root(struct child *child, const struct step *step)
 {
     (void)step;
-    return set_attributes(child->root_fd, AT_RECURSIVE_TREE,
-                          MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV);
+    const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV;
+    long r = set_attributes(child->root_fd, AT_RECURSIVE_TREE, attributes);
+
+    return r == -ENOSYS ? remount_below(child->root_fd, "", attributes) : r;
 }
 
 static long enter_root(struct child *child, const struct step *step)
@@ -351,6 +365,9 @@ static long enter_root(struct child *child, const struct step *step)
 
     if (r == 0)
         r = raw(SYS_pivot_root, ".", ".");
+    /* The host's root now lies on top of ours, and on top of that the pool, if it was attached. */
+    if (r == 0 && child->pool_is_attached)
+        r = raw(SYS_umount2, ".", MNT_DETACH);
     if (r == 0)
         r = raw(SYS_umount2, ".", MNT_DETACH);
     if (r == 0)

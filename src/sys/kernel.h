@@ -41,6 +41,7 @@ struct kernel_open_how {
 #define OPEN_TREE_CLONE_TREE   1u
 #define AT_RECURSIVE_TREE      0x8000u
 #define MOVE_MOUNT_EMPTY_PATH  4u
+#define MOVE_MOUNT_TO_EMPTY_PATH 0x40u
 #define FSOPEN_CLOSE_ON_EXEC   1u
 #define FSMOUNT_CLOSE_ON_EXEC  1u
 #define FSCONFIG_FLAG          0u
