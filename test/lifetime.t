@@ -95,7 +95,11 @@ ok "coop killed: nothing survives" await 5 gone "$mark"
 ok "coop killed: its cgroup goes" await 5 no_cgroups_of "$pid"
 
 box
-init=$(child_named "$pid" coop-init)
+box_init() { # of the coop $pid
+    await 5 eval '[ -n "$(child_named $pid coop-init)" ]'
+    child_named "$pid" coop-init
+}
+init=$(box_init)
 isnt "the box has an init" "$init" ''
 kill -KILL "$init"
 finish
@@ -104,7 +108,7 @@ ok "init killed: nothing survives" await 5 gone "$mark"
 ok "init killed: the cgroup goes" await 5 no_cgroups_of "$pid"
 
 box
-init=$(child_named "$pid" coop-init)
+init=$(box_init)
 kill -KILL "$(child_named "$init" sh)"
 finish
 is "command killed: coop ends with 137" "$status" 137
@@ -235,25 +239,37 @@ is "a big seekable input is given back to the line" \
     "$({ "$COOP" run -c 'read -r a; read -r b; sleep 0.1'; head -n 1; } <"$T/lines")" 3
 status "a command that never reads an endless input ends" 0 run -- true < <(exec yes 2>/dev/null)
 status "a command that never reads a big input ends" 0 run -- sleep 0.1 < <(head -c 30000000 /dev/zero)
+mkfifo "$T/silent"
+exec 9<>"$T/silent" # open, and nothing ever comes
+status "a command ends though its input stays open and silent" 0 run -- true <"$T/silent"
+status "also when it lived for a while" 0 run -- sleep 0.2 <"$T/silent"
+status "also when it closed it before" 4 run -c 'exec <&-; sleep 0.2; exit 4' <"$T/silent"
+exec 9<&-
 status "a command that closes its input ends as it wants" 4 run -c 'exec <&-; sleep 0.1; exit 4' < <(exec yes 2>/dev/null)
 
 # --- closed descriptors ------------------------------------------------------------------------------
 fds='for f in /proc/self/fd/*; do printf "%s " ${f##*/}; done'
 own() { "$@" | sed 's/\b[3-9]\b *//g'; } # the shell's own for the listing
-status "closed stdin" 0 run -- true <&-
-is "closed stdin reads as empty" "$(run -- cat <&-)" ''
-status "closed stdout" 3 run -c 'echo lost; exit 3' >&-
-is "closed stdout: stderr still arrives" "$(run -c 'echo x; echo y >&2' 2>&1 >&-)" y
-status "closed stderr" 3 run -c 'echo lost >&2; exit 3' 2>&-
-is "closed stderr: stdout still arrives" "$(run -c 'echo x; echo y >&2' 2>&-)" x
-status "all three closed" 3 run -c 'echo a; echo b >&2; read x; exit 3' <&- >&- 2>&-
-is "all three closed: the command has all three" \
-    "$("$COOP" run -c "{ $fds; } >fds" <&- >&- 2>&-; own cat fds)" "0 1 2 "
+# REDIRECTION [options] COMMAND: with descriptors closed for coop itself, not for the test around it
+closed() {
+    local how=$1
+    shift
+    timeout 60 bash -c "exec \"\$@\" $how" - "$COOP" run "$@"
+}
+status "closed stdin" 0 closed '<&-' -- true
+is "closed stdin reads as empty" "$(closed '<&-' -- cat)" ''
+status "closed stdout" 3 closed '>&-' -c 'echo lost; exit 3'
+is "closed stdout: stderr still arrives" "$(closed '2>&1 >&-' -c 'echo x; echo y >&2')" y
+status "closed stderr" 3 closed '2>&-' -c 'echo lost >&2; exit 3'
+is "closed stderr: stdout still arrives" "$(closed '2>&-' -c 'echo x; echo y >&2')" x
+status "all three closed" 3 closed '<&- >&- 2>&-' -c 'echo a; echo b >&2; read x; exit 3'
+closed '<&- >&- 2>&-' -c "{ $fds; } >fds"
+is "all three closed: the command has all three" "$(own cat fds)" "0 1 2 "
 rm -f fds
-status "closed stderr: bad input still gives 125" 125 run --no-such-option 2>&-
-is "closed stderr: the complaint goes nowhere else" "$(run --no-such-option 2>&-)" ''
-is "closed stdin and stdout with --json" "$(run --json -c 'exit 3' <&- >&-; echo $?)" 125
-is "closed stdin with --json" "$(run --json -c 'exit 3' <&- | jq .exit_code)" 3
+status "closed stderr: bad input still gives 125" 125 closed '2>&-' --no-such-option
+is "closed stderr: the complaint goes nowhere else" "$(closed '2>&-' --no-such-option)" ''
+status "closed stdout with --json: the document cannot be written" 125 closed '>&-' --json -c 'exit 3'
+is "closed stdin with --json" "$(closed '<&-' --json -c 'exit 3' | jq .exit_code)" 3
 
 # --- a reader that goes, or does not read --------------------------------------------------------------
 first() { timeout 20 "$COOP" run "$@" | head -n 1; printf '%s\n' "${PIPESTATUS[0]}"; }

@@ -45,6 +45,7 @@ typedef struct coop_run_options {
     bool relay_input; /* the command's standard input is fed from input_fd until its end */
     int input_fd;     /* borrowed; what the command did not take is given back if it can seek */
     bool terminal;    /* a terminal of the box's own instead of pipes: coop_box_terminal() */
+    unsigned short terminal_rows, terminal_columns; /* its size; 0: not known */
 } coop_run_options;
 
 /* Copies what it needs from `policy`. *out is the caller's to free. */

@@ -2,11 +2,11 @@
  * run_tty.c - coop run --tty: keys inwards, filtered output outwards
  */
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -26,6 +26,18 @@ static bool locale_is_utf8(void)
             return strstr(value, "UTF-8") || strstr(value, "utf8");
     }
     return false;
+}
+
+static void take_size(coop_run_options *options)
+{
+    struct winsize size;
+
+    for (int fd = 0; fd < 3; fd++)
+        if (ioctl(fd, TIOCGWINSZ, &size) == 0) {
+            options->terminal_rows = size.ws_row;
+            options->terminal_columns = size.ws_col;
+            return;
+        }
 }
 
 static void on_signals(coop_box *box, struct terminal *terminal, int signal_fd, coop_error **err)
@@ -86,6 +98,7 @@ int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *
     auto_close int signal_fd = run_signal_fd();
 
     arguments->options.terminal = true;
+    take_size(&arguments->options);
     int r = coop_start(sandbox, argv, &arguments->options, &box, err);
     if (r < 0)
         return r;

@@ -57,8 +57,10 @@ static int set_memory_v1(int fd, uint64_t limit)
     return r == -ENOENT ? 0 : r;
 }
 
+/* One more than the command may have: the box's init is counted too. */
 static int set_pids(int fd, uint64_t limit)
 {
+    limit++;
     return write_number(fd, "pids.max", limit < INT32_MAX ? limit : INT32_MAX);
 }
 

@@ -359,8 +359,8 @@ TEST(processes_are_limited)
     CHECK(cgroup.is_made && cgroup.has[CGROUP_PIDS]);
     int status = status_of(start(&cgroup, use_pids));
     cgroup_read(&cgroup, &usage);
-    cgroup_remove(&cgroup); /* kills the seven */
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    cgroup_remove(&cgroup); /* kills the eight */
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 8); /* and init, here the first */
     CHECK(usage.pids_refused == 1 && usage.oom_kills == 0);
 }
 

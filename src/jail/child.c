@@ -213,7 +213,8 @@ static long become_init(struct child *child)
         (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
     }
     (void)raw(SYS_dup3, image, image_fd, O_CLOEXEC);
-    for (int i = 0; i < 3; i++)
+    /* init keeps the terminal open: a command may close it and open it again. */
+    for (int i = child->terminal_fd >= 0 ? 1 : 0; i < 3; i++)
         (void)raw(SYS_close, i);
     (void)raw(NR_CLOSE_RANGE, image_fd + 1, ~0u, 0);
     child->has_init = 1;

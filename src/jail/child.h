@@ -31,6 +31,7 @@ struct child {
     const int *keep_fds;
     size_t n_keep_fds;
     void *command_stack;
+    unsigned short rows, columns; /* of the terminal */
     bool has_map; /* the user namespace was prepared: its maps stand already */
 
     /* the child's own */

@@ -95,15 +95,24 @@ static int make_channels(struct launch *launch, coop_error **err)
     return 0;
 }
 
-static int need_user_namespace(const struct coop_box *box)
+static bool has_range(uid_t uid)
+{
+    struct newidmap_range users;
+    struct newidmap_range groups;
+
+    return access(NEWIDMAP_USERS, X_OK) == 0 && access(NEWIDMAP_GROUPS, X_OK) == 0 &&
+           newidmap_find(uid, &users, &groups);
+}
+
+/* Root needs one, because its box is somebody else; root inside, where ids are granted to it. */
+static bool needs_user_namespace(const struct coop_box *box)
 {
     const struct plan *plan = &box->plan;
 
     if (plan->tier < COOP_TIER_NAMESPACES)
-        return 0;
+        return false;
     return box->sandbox->host.uid == 0 ||
-           (plan->policy->has_uid && plan->policy->uid == 0 &&
-            newidmap_available(box->sandbox->host.uid));
+           (plan->policy->has_uid && plan->policy->uid == 0 && has_range(box->sandbox->host.uid));
 }
 
 static int make_user_namespace(struct launch *launch, coop_error **err)
@@ -115,7 +124,7 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
         box->sandbox->host.uid != 0,
     };
 
-    if (!need_user_namespace(box))
+    if (!needs_user_namespace(box))
         return 0;
     int fd = user_namespace_new(&map, err);
     if (fd == -ENOSPC || fd == -EPERM || fd == -EINVAL || fd == -EUSERS)
@@ -261,6 +270,34 @@ static void restore_signals(const sigset_t *old)
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
 }
 
+/* Born into its cgroup: moving a process later waits for every other processor. Version 2 only. */
+static int *birth_cgroup(struct launch *launch)
+{
+    struct cgroup *cgroup = &launch->box->cgroup;
+
+    return cgroup->is_made && cgroup->version == CGROUP_V2 ? &cgroup->fds[0] : NULL;
+}
+
+static long clone_into_cgroup(struct launch *launch, struct sys_clone *how, int (*fn)(void *),
+                              void *argument)
+{
+    how->cgroup_fd = birth_cgroup(launch);
+    if (!how->cgroup_fd)
+        return sys_clone(how, fn, argument);
+    int joins[CGROUP_CONTROLLERS];
+    for (int i = 0; i < CGROUP_CONTROLLERS; i++) {
+        joins[i] = launch->child.cgroup_fds[i];
+        launch->child.cgroup_fds[i] = -1;
+    }
+    long pid = sys_clone(how, fn, argument);
+    if (pid != -ENOSYS && pid != -EINVAL && pid != -E2BIG) /* 5.7 brought it */
+        return pid;
+    how->cgroup_fd = NULL;
+    for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+        launch->child.cgroup_fds[i] = joins[i];
+    return sys_clone(how, fn, argument);
+}
+
 /*
  * Taking other ids marks our memory as not dumpable, because the child shares it. That is wanted
  * while it lasts: otherwise a process of the box's user on the host could trace the child and reach
@@ -274,7 +311,7 @@ static long clone_through_entrance(struct launch *launch)
         .stack = launch->stacks,
         .stack_size = CHILD_STACK_SIZE,
     };
-    long pid = sys_clone(&how, entrance_main, launch);
+    long pid = clone_into_cgroup(launch, &how, entrance_main, launch);
 
     if (pid > 0)
         while (raw(SYS_wait4, pid, NULL, __WALL, NULL) == -EINTR)
@@ -301,7 +338,8 @@ static long clone_box(struct launch *launch)
     if (launch->user_namespace_fd >= 0)
         pid = clone_through_entrance(launch);
     else
-        pid = sys_clone(&how, has_namespaces ? box_main : bare_main, &launch->child);
+        pid = clone_into_cgroup(launch, &how, has_namespaces ? box_main : bare_main,
+                                &launch->child);
     restore_signals(&old);
     if (pid > 0)
         launch->pid = (pid_t)pid;
@@ -327,6 +365,8 @@ static void fill_child(struct launch *launch)
         .terminal_fd = -1,
         .listener_fd = -1,
         .has_map = launch->user_namespace_fd >= 0,
+        .rows = box->options.terminal_rows,
+        .columns = box->options.terminal_columns,
     };
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)
         launch->child.cgroup_fds[i] = box->cgroup.is_made ? box->cgroup.procs_fds[i] : -1;

@@ -1,101 +1,116 @@
 #include "newidmap.h"
 
 #include <errno.h>
-#include <spawn.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/error.h"
+#include "jail/probe.h"
+#include "sys/raw.h"
 
-#define USER_PROGRAM  "/usr/bin/newuidmap"
-#define GROUP_PROGRAM "/usr/bin/newgidmap"
+/* The caller's login name from /etc/passwd: libc would load whatever nsswitch.conf names. */
+void newidmap_login_name(uid_t uid, char *out, size_t size)
+{
+    FILE *file = fopen("/etc/passwd", "re");
+    char *line = NULL;
+    size_t line_size = 0;
 
-struct range {
-    unsigned long start, count;
+    out[0] = '\0';
+    while (file && out[0] == '\0' && getline(&line, &line_size, file) > 0) {
+        char *password = strchr(line, ':');
+        char *id = password ? strchr(password + 1, ':') : NULL;
+        if (!id || strtoul(id + 1, NULL, 10) != uid)
+            continue;
+        *password = '\0';
+        (void)snprintf(out, size, "%s", line);
+    }
+    free(line);
+    if (file)
+        (void)fclose(file);
+}
+
+/* NAME:FIRST:COUNT, where NAME may be the number. */
+static bool find_range(const char *path, const char *name, uid_t uid, struct newidmap_range *out)
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t size = 0;
+    bool is_found = false;
+    char number[16];
+
+    (void)snprintf(number, sizeof number, "%u", uid);
+    while (file && !is_found && getline(&line, &size, file) > 0) {
+        char *colon = strchr(line, ':');
+        if (!colon)
+            continue;
+        *colon = '\0';
+        if ((name[0] && strcmp(line, name) == 0) || strcmp(line, number) == 0)
+            is_found = sscanf(colon + 1, "%lu:%lu", &out->first, &out->count) == 2;
+    }
+    free(line);
+    if (file)
+        (void)fclose(file);
+    return is_found;
+}
+
+bool newidmap_find(uid_t uid, struct newidmap_range *users, struct newidmap_range *groups)
+{
+    char name[64];
+
+    newidmap_login_name(uid, name, sizeof name);
+    return find_range("/etc/subuid", name, uid, users) &&
+           find_range("/etc/subgid", name, uid, groups);
+}
+
+struct helper {
+    char *argv[12];
+    int null_fd;
 };
 
-/* Lines are NAME:START:COUNT or UID:START:COUNT. The name is the caller's login name. */
-static bool find_range(const char *file, uid_t uid, struct range *out)
+static int exec_child(void *arg)
 {
-    const char *name = getenv("USER");
-    char line[256];
-    char number[24];
-    bool found = false;
-    FILE *f = fopen(file, "re");
-
-    if (!f)
-        return false;
-    (void)snprintf(number, sizeof number, "%u", uid);
-    while (!found && fgets(line, sizeof line, f)) {
-        char *first = strchr(line, ':');
-        char *second = first ? strchr(first + 1, ':') : NULL;
-
-        if (!second)
-            continue;
-        *first = *second = '\0';
-        if (strcmp(line, number) != 0 && (!name || strcmp(line, name) != 0))
-            continue;
-        out->start = strtoul(first + 1, NULL, 10);
-        out->count = strtoul(second + 1, NULL, 10);
-        found = out->count > 0;
-    }
-    (void)fclose(f);
-    return found;
-}
-
-bool newidmap_available(uid_t uid)
-{
-    struct range range;
-
-    return access(USER_PROGRAM, X_OK) == 0 && access(GROUP_PROGRAM, X_OK) == 0 &&
-           find_range("/etc/subuid", uid, &range) && find_range("/etc/subgid", uid, &range);
-}
-
-static int run(const char *program, pid_t pid, unsigned inside, unsigned outside,
-               const struct range *range, coop_error **err)
-{
-    char text[6][24];
+    struct helper *helper = arg;
     char *no_environment[] = { NULL };
-    char *arguments[] = { (char *)(uintptr_t)program, text[0], text[1], text[2], (char *)"1",
-                          text[3], text[4], text[5], NULL };
-    pid_t child;
-    int status = 0;
+    uint64_t none = 0;
 
-    (void)snprintf(text[0], sizeof text[0], "%d", (int)pid);
-    (void)snprintf(text[1], sizeof text[1], "%u", inside);
-    (void)snprintf(text[2], sizeof text[2], "%u", outside);
-    (void)snprintf(text[3], sizeof text[3], "%u", inside + 1);
-    (void)snprintf(text[4], sizeof text[4], "%lu", range->start);
-    (void)snprintf(text[5], sizeof text[5], "%lu", range->count);
-    int e = posix_spawn(&child, program, NULL, NULL, arguments, no_environment);
-    if (e)
-        return fail(err, e, "run '%s'", program);
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return fail(err, errno, "wait for '%s'", program);
-    if (status != 0)
-        return fail_kind(err, COOP_ERROR_SETUP, EPERM, "'%s' refused the range of '%s'", program,
-                         program == (const char *)USER_PROGRAM ? "/etc/subuid" : "/etc/subgid");
-    return 0;
+    for (int fd = 0; fd < 3; fd++)
+        (void)raw(SYS_dup3, helper->null_fd, fd, 0);
+    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, 8);
+    (void)raw(SYS_execve, helper->argv[0], helper->argv, no_environment);
+    return 127;
 }
 
-int newidmap_run(pid_t pid, const struct user_namespace_map *map, coop_error **err)
+/* Runs `program` to map `id` as `inside`, and the range behind it. */
+static long run_helper(const char *program, pid_t pid, unsigned inside, unsigned id,
+                       const struct newidmap_range *range)
 {
-    struct range users;
-    struct range groups;
+    char texts[6][24];
+    struct helper helper = { .argv = { (char *)(uintptr_t)program } };
+    const unsigned long numbers[] = { inside, id, 1, inside + 1, range->first, range->count };
+    char target[16];
 
-    if (!find_range("/etc/subuid", map->outside_uid, &users) ||
-        !find_range("/etc/subgid", map->outside_uid, &groups))
-        return fail_kind(err, COOP_ERROR_SETUP, ENOENT,
-                         "no range for user %u in '/etc/subuid' and '/etc/subgid'",
-                         map->outside_uid);
-    int r = run(USER_PROGRAM, pid, map->inside_uid, map->outside_uid, &users, err);
-    if (r == 0)
-        r = run(GROUP_PROGRAM, pid, map->inside_gid, map->outside_gid, &groups, err);
-    return r;
+    auto_close int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null_fd < 0)
+        return -errno;
+    helper.null_fd = null_fd;
+    (void)snprintf(target, sizeof target, "%d", (int)pid);
+    helper.argv[1] = target;
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "%lu", numbers[i]);
+        helper.argv[2 + i] = texts[i];
+    }
+    return probe_child(0, exec_child, &helper);
+}
+
+long newidmap_run(pid_t pid, uid_t inside, uid_t uid, gid_t gid,
+                  const struct newidmap_range *users, const struct newidmap_range *groups)
+{
+    long r = run_helper(NEWIDMAP_USERS, pid, inside, uid, users);
+
+    return r == 0 ? run_helper(NEWIDMAP_GROUPS, pid, inside, gid, groups) : r;
 }

@@ -4,13 +4,24 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
-#include "coop/error.h"
-#include "jail/user_namespace.h"
+#define NEWIDMAP_USERS  "/usr/bin/newuidmap"
+#define NEWIDMAP_GROUPS "/usr/bin/newgidmap"
 
-/* Whether both files grant the caller a range and both programs are there. */
-bool newidmap_available(uid_t uid);
+struct newidmap_range {
+    unsigned long first;
+    unsigned long count;
+};
 
-/* Runs newuidmap and newgidmap for the process `pid`. */
-int newidmap_run(pid_t pid, const struct user_namespace_map *map, coop_error **err);
+/* "" if /etc/passwd does not have one. */
+void newidmap_login_name(uid_t uid, char *out, size_t size);
+
+/* Whether both files grant the caller a range. */
+bool newidmap_find(uid_t uid, struct newidmap_range *users, struct newidmap_range *groups);
+
+/* Maps one id of the caller's and the range after it into the user namespace of `pid`. 0, the exit
+ * status of the program that refused, or -errno. */
+long newidmap_run(pid_t pid, uid_t inside, uid_t uid, gid_t gid,
+                  const struct newidmap_range *users, const struct newidmap_range *groups);

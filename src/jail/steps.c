@@ -451,6 +451,8 @@ static long make_terminal(struct child *child, const struct step *step)
     if (slave < 0)
         return slave;
     child->terminal_fd = (int)slave;
+    const struct winsize size = { .ws_row = child->rows, .ws_col = child->columns };
+    (void)raw(SYS_ioctl, slave, TIOCSWINSZ, &size);
     r = send_descriptor(child->control_fd, (int)master);
     (void)raw(SYS_close, master);
     if (r == 0)

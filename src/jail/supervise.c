@@ -327,7 +327,11 @@ static void on_timer(struct coop_box *box)
     set_timer(box);
 }
 
-/* Of the box's init: it has waited for everything in the box, so its sums are the box's. */
+/*
+ * Of the box's init: it has waited for everything in the box, so its sums are the box's. A host that
+ * waits for any child, or ignores SIGCHLD, may have reaped it: then init's own word stands, and the
+ * sums are not known.
+ */
 static void collect(struct coop_box *box)
 {
     siginfo_t info = { 0 };

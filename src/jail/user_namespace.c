@@ -43,13 +43,29 @@ static int write_map(pid_t pid, const char *file, unsigned inside, unsigned outs
     return 0;
 }
 
+static int fill_range(pid_t pid, const struct user_namespace_map *map, coop_error **err)
+{
+    struct newidmap_range users;
+    struct newidmap_range groups;
+
+    if (!newidmap_find(map->outside_uid, &users, &groups))
+        return fail_kind(err, COOP_ERROR_SETUP, ENOENT, "'/etc/subuid' grants no range");
+    long r = newidmap_run(pid, map->inside_uid, map->outside_uid, map->outside_gid, &users, &groups);
+    if (r < 0)
+        return fail(err, (int)-r, "run '%s'", NEWIDMAP_USERS);
+    if (r > 0)
+        return fail_kind(err, COOP_ERROR_SETUP, EPERM, "'%s' refused the range of '/etc/subuid'",
+                         NEWIDMAP_USERS);
+    return 0;
+}
+
 static int fill(pid_t pid, const struct user_namespace_map *map, coop_error **err)
 {
     char path[64];
     int r;
 
     if (map->with_range) {
-        r = newidmap_run(pid, map, err);
+        r = fill_range(pid, map, err);
     } else {
         r = write_map(pid, "uid_map", map->inside_uid, map->outside_uid, err);
         if (r == 0)
