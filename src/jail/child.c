@@ -270,7 +270,9 @@ int box_main(void *argument)
 
     (void)raw(SYS_close, child->parent_control_fd);
     child->umask = (mode_t)raw(SYS_umask, 0);
-    /* The command must be born in the cgroup and the cgroup namespace. */
+    /* The command must be born in the cgroup, the cgroup namespace, and the terminal's session. */
+    if (child->plan->has_tty)
+        (void)raw(SYS_setsid);
     long r = walk_first(child, &at);
     if (r == 0)
         r = start_command(child);
