@@ -270,14 +270,14 @@ int box_main(void *argument)
 
     (void)raw(SYS_close, child->parent_control_fd);
     child->umask = (mode_t)raw(SYS_umask, 0);
-    /* The command must be born in the cgroup, the cgroup namespace, and the terminal's session. */
-    if (child->plan->has_tty)
-        (void)raw(SYS_setsid);
+    /* The command must be born in the cgroup and its namespace, and with the terminal if any. */
     long r = walk_first(child, &at);
-    if (r == 0)
+    if (r == 0 && !child->plan->has_tty)
         r = start_command(child);
     if (r == 0)
         r = walk(child, STAGE_BOX, &at);
+    if (r == 0 && child->plan->has_tty)
+        r = start_command(child);
     if (r == 0)
         r = await_go(child->control_fd);
     if (r < 0) {

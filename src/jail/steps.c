@@ -435,8 +435,8 @@ static long send_descriptor(int socket_fd, int fd)
 }
 
 /*
- * A terminal of the box's own devpts; its master goes to the supervisor. init leads the session (see
- * box_main), so that the command's process group has a parent in it and can be stopped by Ctrl-Z.
+ * A terminal of the box's own devpts; its master goes to the supervisor. init leads the session, so
+ * that the command's process group has a parent in it and can be stopped by Ctrl-Z.
  */
 static long make_terminal(struct child *child, const struct step *step)
 {
@@ -456,8 +456,10 @@ static long make_terminal(struct child *child, const struct step *step)
     r = send_descriptor(child->control_fd, (int)master);
     (void)raw(SYS_close, master);
     if (r == 0)
+        r = raw(SYS_setsid);
+    if (r >= 0)
         r = raw(SYS_ioctl, slave, TIOCSCTTY, 0);
-    return r;
+    return r < 0 ? r : 0;
 }
 
 static long session(struct child *child, const struct step *step)

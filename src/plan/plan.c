@@ -251,9 +251,11 @@ static int compile_box(struct plan *plan, const struct host *host,
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);
     if (plan->policy->network != COOP_NETWORK_HOST) {
-        plan_add(plan, STEP_JOIN_NETWORK, STAGE_BOX);
-        plan_add(plan, STEP_NETWORK, STAGE_EARLY)->value =
+        /* With a terminal the command's process is born too late to make it beside the mounts. */
+        plan_add(plan, STEP_NETWORK, request->tty ? STAGE_BOX : STAGE_EARLY)->value =
             plan->policy->network == COOP_NETWORK_NONE;
+        if (!request->tty)
+            plan_add(plan, STEP_JOIN_NETWORK, STAGE_BOX);
     }
     return 0;
 }
