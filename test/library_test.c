@@ -390,7 +390,7 @@ TEST(shown_output_ends_on_whole_lines_and_says_what_was_cut)
         n_lines += shown[i] == '\n';
     CHECK(n_lines == 2000);
     CHECK(strncmp(shown, "1001\n", 5) == 0);
-    CHECK(strstr(coop_result_cut_note(result, COOP_STREAM_STDOUT), "1000"));
+    CHECK(strstr(coop_result_cut_note(result, COOP_STREAM_STDOUT), "1,000 lines"));
     CHECK(coop_result_output_dropped(result, COOP_STREAM_STDOUT) == 0);
     coop_result_free(result);
     coop_sandbox_free(sandbox);

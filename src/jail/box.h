@@ -9,6 +9,7 @@
 #include "coop/run.h"
 #include "jail/cgroup.h"
 #include "jail/child.h"
+#include "jail/template.h"
 #include "plan/plan.h"
 
 struct coop_sandbox {
@@ -16,6 +17,8 @@ struct coop_sandbox {
     struct host host;
     int init_fd; /* the init image, -1 until first used */
     void *stacks; /* of the children of a launch */
+    struct template *template; /* from the second box on, where one is possible */
+    bool has_run, template_failed;
 };
 
 #define BOX_MAX_DENIALS 64
@@ -33,6 +36,7 @@ struct coop_box {
     coop_sandbox *sandbox;
     coop_run_options options;
     struct plan plan;
+    bool on_template;
     struct cgroup cgroup;
     pid_t pid;       /* init, or the command itself where there are no namespaces */
     int pidfd;

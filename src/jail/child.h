@@ -35,7 +35,7 @@ struct child {
     bool has_map; /* the user namespace was prepared: its maps stand already */
 
     /* the child's own */
-    int pool_fd, skeleton_fd, root_fd, terminal_fd;
+    int pool_fd, skeleton_fd, root_fd, proc_fd, terminal_fd;
     int listener_fd; /* made by the command's process in the table that both share */
     bool pool_is_attached; /* an older kernel wanted it */
     mode_t umask;
@@ -44,6 +44,7 @@ struct child {
     uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done */
     uint32_t network_done;  /* a futex: 0 while the network namespace is being made */
     int network_fd;         /* the namespace, or -errno */
+    uint32_t proc_ready;    /* a futex: 1 when proc_fd is what it will be */
 
     /* what the parent reads afterwards */
     volatile int error;        /* 0: the command was executed */

@@ -9,6 +9,8 @@
  *   ordinary user    we -> box (new namespaces)
  *   maps from        we -> entrance (joins the prepared user namespace, takes its ids)
  *   outside                  -> box (the other namespaces), a child of ours all the same
+ *   on a template    we -> threshold (joins the template's namespaces)
+ *                            -> box (its own below them), a child of ours all the same
  *   no namespaces    we -> command
  */
 #include <errno.h>
@@ -48,6 +50,7 @@ struct launch {
     int pipes[3][2];
     int control[2];
     int user_namespace_fd;
+    const struct template *template;
     int *tree_fds;
     size_t n_tree_fds;
     char *stacks;
@@ -257,6 +260,35 @@ static int entrance_main(void *argument)
     return 0;
 }
 
+/* Runs in our memory, for a moment in the template's namespaces. */
+static int threshold_main(void *argument)
+{
+    struct launch *launch = argument;
+    const struct template *template = launch->template;
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT |
+                 (launch->box->plan.namespaces & ~CLONE_NEWNET),
+        .stack = launch->stacks + CHILD_STACK_SIZE,
+        .stack_size = CHILD_STACK_SIZE,
+        .out_pidfd = &launch->pidfd,
+    };
+    long r = raw(SYS_setns, template->user_fd, CLONE_NEWUSER);
+
+    if (r == 0 && template->network_fd >= 0)
+        r = raw(SYS_setns, template->network_fd, CLONE_NEWNET);
+    if (r == 0)
+        r = raw(SYS_setns, template->mount_fd, CLONE_NEWNS);
+    if (r == 0)
+        r = sys_clone(&how, box_main, &launch->child);
+    if (r < 0) {
+        launch->child.error = (int)-r;
+        launch->child.failed_step = SIZE_MAX;
+    } else {
+        launch->pid = (pid_t)r;
+    }
+    return 0;
+}
+
 /* All signals wait while a child shares our memory: no handler of ours may run in it. */
 static void block_signals(sigset_t *old)
 {
@@ -303,7 +335,7 @@ static long clone_into_cgroup(struct launch *launch, struct sys_clone *how, int 
  * while it lasts: otherwise a process of the box's user on the host could trace the child and reach
  * into root's memory. Afterwards the mark goes back to what it was.
  */
-static long clone_through_entrance(struct launch *launch)
+static long clone_through(struct launch *launch, int (*gate)(void *))
 {
     int dumpable = prctl(PR_GET_DUMPABLE);
     struct sys_clone how = {
@@ -311,12 +343,12 @@ static long clone_through_entrance(struct launch *launch)
         .stack = launch->stacks,
         .stack_size = CHILD_STACK_SIZE,
     };
-    long pid = clone_into_cgroup(launch, &how, entrance_main, launch);
+    long pid = clone_into_cgroup(launch, &how, gate, launch);
 
     if (pid > 0)
         while (raw(SYS_wait4, pid, NULL, __WALL, NULL) == -EINTR)
             ;
-    if (dumpable == 1)
+    if (dumpable == 1 && prctl(PR_GET_DUMPABLE) != 1)
         (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return pid < 0 ? pid : launch->pid;
 }
@@ -336,7 +368,9 @@ static long clone_box(struct launch *launch)
 
     block_signals(&old);
     if (launch->user_namespace_fd >= 0)
-        pid = clone_through_entrance(launch);
+        pid = clone_through(launch, entrance_main);
+    else if (launch->template)
+        pid = clone_through(launch, threshold_main);
     else
         pid = clone_into_cgroup(launch, &how, has_namespaces ? box_main : bare_main,
                                 &launch->child);
@@ -362,6 +396,8 @@ static void fill_child(struct launch *launch)
         .pool_fd = -1,
         .skeleton_fd = -1,
         .root_fd = -1,
+        .proc_fd = -1,
+        .proc_ready = launch->template == NULL,
         .terminal_fd = -1,
         .listener_fd = -1,
         .has_map = launch->user_namespace_fd >= 0,
@@ -441,6 +477,7 @@ int launch(struct coop_box *box, coop_error **err)
 {
     struct launch launch = {
         .box = box,
+        .template = box->on_template ? box->sandbox->template : NULL,
         .pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } },
         .control = { -1, -1 },
         .user_namespace_fd = -1,

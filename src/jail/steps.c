@@ -38,9 +38,9 @@ static size_t length_of(const char *text)
     return n;
 }
 
-static long write_file(const char *path, const char *text)
+static long write_file(int directory_fd, const char *path, const char *text)
 {
-    long fd = raw(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+    long fd = raw(SYS_openat, directory_fd, path, O_WRONLY | O_CLOEXEC);
 
     if (fd < 0)
         return fd;
@@ -69,15 +69,21 @@ static long cgroup_namespace(struct child *child, const struct step *step)
     return raw(SYS_unshare, CLONE_NEW_CGROUP);
 }
 
+/* In a template's view /proc is nobody's: there our own is made first. */
 static long id_map(struct child *child, const struct step *step)
 {
     if (child->has_map)
         return 0;
-    long r = write_file("/proc/self/setgroups", "deny");
+    long proc_fd = child->proc_fd;
+    if (proc_fd < 0)
+        proc_fd = raw(SYS_openat, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (proc_fd < 0)
+        return proc_fd;
+    long r = write_file((int)proc_fd, "self/setgroups", "deny");
     if (r == 0)
-        r = write_file("/proc/self/uid_map", step->source);
+        r = write_file((int)proc_fd, "self/uid_map", step->source);
     if (r == 0)
-        r = write_file("/proc/self/gid_map", step->target);
+        r = write_file((int)proc_fd, "self/gid_map", step->target);
     return r;
 }
 
@@ -301,10 +307,35 @@ static long tmpfs(struct child *child, const struct step *step)
 
 static long proc(struct child *child, const struct step *step)
 {
-    long fd = new_mount("proc", NULL,
-                        MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC | MOUNT_READ_ONLY);
+    if (child->proc_fd < 0) {
+        long fd = new_mount("proc", NULL,
+                            MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC |
+                                (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0));
 
-    return fd < 0 ? fd : attach(child, fd, step->target);
+        return fd < 0 ? fd : attach(child, fd, step->target);
+    }
+    /* Kept open, the command's process may need it still. The maps are written: now read-only. */
+    long r = set_attributes(child->proc_fd, 0, MOUNT_READ_ONLY);
+    if (r == 0)
+        r = raw(NR_MOVE_MOUNT, child->proc_fd, "", child->root_fd, step->target,
+                MOVE_MOUNT_EMPTY_PATH);
+    return r;
+}
+
+/* The view that a template made is our root already; what is our own is put on top of it. */
+static long enter_template(struct child *child, const struct step *step)
+{
+    (void)step;
+    long root = raw(SYS_openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        return root;
+    child->root_fd = (int)root;
+    /* Not read-only yet: the id maps are written through it. */
+    long fd = new_mount("proc", NULL, MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC);
+    if (fd >= 0)
+        child->proc_fd = (int)fd;
+    child_tell(&child->proc_ready, 1);
+    return fd < 0 ? fd : 0;
 }
 
 static long terminals(struct child *child, const struct step *step)
@@ -387,6 +418,15 @@ static long raise_loopback(void)
     return r;
 }
 
+/* Our own network namespace, through whichever /proc knows us. */
+static long open_network(struct child *child)
+{
+    child_wait(&child->proc_ready, 0);
+    if (child->proc_fd < 0)
+        return raw(SYS_openat, AT_FDCWD, "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    return raw(SYS_openat, child->proc_fd, "thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+}
+
 /*
  * A network namespace takes the kernel as long as all the mounts together, so the command's process
  * makes it while init makes those, and hands it over as a descriptor: they share their table.
@@ -394,13 +434,12 @@ static long raise_loopback(void)
 static long network(struct child *child, const struct step *step)
 {
     long r = raw(SYS_unshare, CLONE_NEWNET);
-    long fd = r;
 
-    if (r == 0)
-        r = fd = raw(SYS_openat, AT_FDCWD, "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (r >= 0 && step->value)
+    if (r == 0 && step->value)
         r = raise_loopback();
-    child->network_fd = (int)(r < 0 ? r : fd);
+    if (r == 0)
+        r = open_network(child);
+    child->network_fd = (int)r;
     child_tell(&child->network_done, 1);
     return r < 0 ? r : 0;
 }
@@ -647,6 +686,7 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_MAKE_LINK] = make_link,
     [STEP_MAKE_FILE] = make_file,
     [STEP_ROOT] = make_root,
+    [STEP_ENTER_TEMPLATE] = enter_template,
     [STEP_BIND] = bind_mount,
     [STEP_PRIVATE] = private_directory,
     [STEP_TMPFS] = tmpfs,

@@ -17,6 +17,7 @@ static const char *const names[STEP_KINDS] = {
     [STEP_MAKE_LINK] = "make link",
     [STEP_MAKE_FILE] = "make file",
     [STEP_ROOT] = "make the root",
+    [STEP_ENTER_TEMPLATE] = "enter the prepared view",
     [STEP_BIND] = "bind",
     [STEP_PRIVATE] = "private directory",
     [STEP_TMPFS] = "mount tmpfs",
@@ -114,6 +115,7 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_JOIN_CGROUP:
     case STEP_CGROUP_NAMESPACE:
     case STEP_ROOT:
+    case STEP_ENTER_TEMPLATE:
     case STEP_SEAL_ROOT:
     case STEP_ENTER_ROOT:
     case STEP_JOIN_NETWORK:

@@ -38,13 +38,11 @@ static void add_rule(struct plan *plan, const char *path, uint64_t allowed)
     rule->allowed = allowed & plan->landlock.fs;
 }
 
-/* Writable places of the full view. */
-static void rules_from_view(struct plan *plan)
+/* Writable places that the steps of `from` make. */
+static void rules_from_steps(struct plan *plan, const struct plan *from)
 {
-    add_rule(plan, "/", READ_RIGHTS);
-    add_rule(plan, "/dev", READ_RIGHTS | FILE_RIGHTS);
-    for (size_t i = 0; i < plan->n_steps; i++) {
-        const struct step *step = &plan->steps[i];
+    for (size_t i = 0; i < from->n_steps; i++) {
+        const struct step *step = &from->steps[i];
         bool writable = step->kind == STEP_PRIVATE || step->kind == STEP_TMPFS ||
                         (step->kind == STEP_BIND && !(step->flags & STEP_DEVICE));
 
@@ -74,11 +72,13 @@ static void rules_on_host(struct plan *plan)
                      policy->mounts[i].read_only ? READ_RIGHTS : plan->landlock.fs);
 }
 
-int plan_landlock(struct plan *plan, const struct host *host, coop_error **err)
+int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
+                  coop_error **err)
 {
     struct plan_landlock *landlock = &plan->landlock;
     bool has_namespaces = plan->tier >= COOP_TIER_NAMESPACES;
-    size_t most = plan->n_steps + plan->policy->n_mounts + 32;
+    size_t most = plan->n_steps + plan->policy->n_mounts + 32 +
+                  (request->template ? request->template->n_steps : 0);
 
     landlock->fs = fs_rights(host->landlock_abi);
     if (host->landlock_abi >= 4 && (plan->policy->network == COOP_NETWORK_OFF ||
@@ -90,9 +90,14 @@ int plan_landlock(struct plan *plan, const struct host *host, coop_error **err)
     landlock->rules = plan_memory(plan, most * sizeof *landlock->rules);
     if (!landlock->rules)
         return fail_no_memory(err);
-    if (has_namespaces)
-        rules_from_view(plan);
-    else
+    if (!has_namespaces) {
         rules_on_host(plan);
+        return 0;
+    }
+    add_rule(plan, "/", READ_RIGHTS);
+    add_rule(plan, "/dev", READ_RIGHTS | FILE_RIGHTS);
+    rules_from_steps(plan, plan);
+    if (request->template)
+        rules_from_steps(plan, request->template);
     return 0;
 }

@@ -236,6 +236,17 @@ static void plan_walls(struct plan *plan)
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
 }
 
+static void plan_network(struct plan *plan, const struct plan_request *request)
+{
+    if (plan->policy->network == COOP_NETWORK_HOST || request->shares_network)
+        return;
+    /* With a terminal the command's process is born too late to make it beside the mounts. */
+    plan_add(plan, STEP_NETWORK, request->tty ? STAGE_BOX : STAGE_EARLY)->value =
+        plan->policy->network == COOP_NETWORK_NONE;
+    if (!request->tty)
+        plan_add(plan, STEP_JOIN_NETWORK, STAGE_BOX);
+}
+
 /* What the box's init does: everything that needs capabilities over mounts. */
 static int compile_box(struct plan *plan, const struct host *host,
                        const struct plan_request *request, coop_error **err)
@@ -243,20 +254,17 @@ static int compile_box(struct plan *plan, const struct host *host,
     plan_namespaces(plan);
     if (request->cgroup_kind)
         plan_add(plan, STEP_JOIN_CGROUP, STAGE_BOX);
-    plan_add(plan, STEP_CGROUP_NAMESPACE, STAGE_BOX);
+    if (request->part != PLAN_TEMPLATE)
+        plan_add(plan, STEP_CGROUP_NAMESPACE, STAGE_BOX);
+    if (request->part == PLAN_ON_TEMPLATE)
+        plan_add(plan, STEP_ENTER_TEMPLATE, STAGE_BOX);
     plan_identity(plan, host);
-    int r = plan_view(plan, host, request, err);
-    if (r < 0)
+    int r = plan_view(plan, request, err);
+    if (r < 0 || request->part == PLAN_TEMPLATE)
         return r;
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);
-    if (plan->policy->network != COOP_NETWORK_HOST) {
-        /* With a terminal the command's process is born too late to make it beside the mounts. */
-        plan_add(plan, STEP_NETWORK, request->tty ? STAGE_BOX : STAGE_EARLY)->value =
-            plan->policy->network == COOP_NETWORK_NONE;
-        if (!request->tty)
-            plan_add(plan, STEP_JOIN_NETWORK, STAGE_BOX);
-    }
+    plan_network(plan, request);
     return 0;
 }
 
@@ -283,7 +291,7 @@ static int compile_command(struct plan *plan, const struct host *host,
     plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
     if (plan->tier == COOP_TIER_NONE || !host->landlock_abi)
         return 0;
-    int r = plan_landlock(plan, host, err);
+    int r = plan_landlock(plan, host, request, err);
     if (r == 0)
         plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
     return r;
@@ -306,6 +314,8 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
     int r = plan_workspace(plan, host, request, err);
     if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES)
         r = compile_box(plan, host, request, err);
+    if (request->part == PLAN_TEMPLATE)
+        return r == 0 && plan->failed ? fail_no_memory(err) : r;
     if (r == 0)
         r = plan_environment(plan, request, err);
     if (r == 0)

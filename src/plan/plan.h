@@ -34,6 +34,7 @@ enum step_kind {
     STEP_MAKE_LINK,
     STEP_MAKE_FILE,
     STEP_ROOT,
+    STEP_ENTER_TEMPLATE,
     STEP_BIND,
     STEP_PRIVATE,
     STEP_TMPFS,
@@ -147,7 +148,16 @@ struct plan {
     bool failed; /* out of memory somewhere above */
 };
 
+/*
+ * A view can be made once and used by many boxes: what depends on the policy alone is in the
+ * template, what is private to a box is mounted on top of it.
+ */
+enum plan_part { PLAN_WHOLE, PLAN_TEMPLATE, PLAN_ON_TEMPLATE };
+
 struct plan_request {
+    enum plan_part part;
+    const struct plan *template; /* PLAN_ON_TEMPLATE: what it shows */
+    bool shares_network; /* PLAN_ON_TEMPLATE: an empty network namespace is there already */
     char *const *argv;
     const char *const *env_pass; /* NULL-ended, may be NULL */
     const int *keep_fds;
@@ -176,10 +186,10 @@ int plan_hold_fd(struct plan *plan, int fd); /* takes it; -ENOMEM leaves it the 
 /* The parts of compiling, in the order of the tree. */
 int plan_workspace(struct plan *plan, const struct host *host, const struct plan_request *request,
                    coop_error **err);
-int plan_view(struct plan *plan, const struct host *host, const struct plan_request *request,
-              coop_error **err);
+int plan_view(struct plan *plan, const struct plan_request *request, coop_error **err);
 int plan_environment(struct plan *plan, const struct plan_request *request, coop_error **err);
-int plan_landlock(struct plan *plan, const struct host *host, coop_error **err);
+int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
+                  coop_error **err);
 void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
 int plan_command(struct plan *plan, const struct plan_request *request, coop_error **err);
 

@@ -235,13 +235,6 @@ static void add_dev(struct view *view)
     }
     for (size_t i = 0; i < COUNT(device_links); i++)
         add_skeleton_link(plan, device_links[i].target, device_links[i].text);
-    view_add(view, VIEW_PTS, NULL, "/dev/pts");
-}
-
-static void add_proc(struct view *view)
-{
-    view_add(view, VIEW_PROC, NULL, "/proc");
-    view_add(view, VIEW_HIDE, NULL, PROC_KEYS);
 }
 
 /* The object found now is the one that must be mounted. */
@@ -273,38 +266,44 @@ static int open_source(struct view *view, struct view_mount *mount, coop_error *
     return note_source(mount, fd, err);
 }
 
-static int add_policy_mounts(struct view *view, coop_error **err)
+static int add_policy_binds(struct view *view, coop_error **err)
 {
     const coop_policy *policy = view->plan->policy;
 
     for (size_t i = 0; i < policy->n_mounts; i++) {
         const struct policy_mount *from = &policy->mounts[i];
-        struct view_mount *mount = NULL;
-        int r = 0;
 
-        switch (from->kind) {
-        case POLICY_BIND:
-            mount = view_add(view, VIEW_BIND, from->source, from->target);
-            r = open_source(view, mount, err);
-            break;
-        case POLICY_TMPFS:
-            mount = view_add(view, VIEW_TMPFS, NULL, from->target);
-            mount->size = from->size ? from->size : policy->limits[COOP_LIMIT_TMP_SIZE];
-            break;
-        case POLICY_BLOCK:
-            mount = view_add(view, VIEW_HIDE, NULL,
-                             *from->target == '/' ? from->target
-                                                  : plan_text(view->plan, "%s/%s",
-                                                              view->plan->workspace_view,
-                                                              from->target));
-            break;
-        }
+        if (from->kind != POLICY_BIND)
+            continue;
+        struct view_mount *mount = view_add(view, VIEW_BIND, from->source, from->target);
+        int r = open_source(view, mount, err);
         if (r < 0)
             return r;
         if (from->read_only)
             mount->flags |= STEP_READ_ONLY;
     }
     return 0;
+}
+
+static void add_policy_own(struct view *view)
+{
+    const coop_policy *policy = view->plan->policy;
+
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *from = &policy->mounts[i];
+        struct view_mount *mount;
+
+        if (from->kind == POLICY_TMPFS) {
+            mount = view_add(view, VIEW_TMPFS, NULL, from->target);
+            mount->size = from->size ? from->size : policy->limits[COOP_LIMIT_TMP_SIZE];
+            mount->flags = from->read_only ? STEP_READ_ONLY : 0;
+        } else if (from->kind == POLICY_BLOCK) {
+            view_add(view, VIEW_HIDE, NULL,
+                     *from->target == '/' ? from->target
+                                          : plan_text(view->plan, "%s/%s",
+                                                      view->plan->workspace_view, from->target));
+        }
+    }
 }
 
 /* Order of a walk through the tree: '/' before every other byte, so that /a/b precedes /a-b. */
@@ -445,7 +444,7 @@ static int emit_mount_points(struct view *view, coop_error **err)
  * First every mount point, then the root, then the host's own read-only directories, which one
  * recursive call seals together with the root; then everything else, outer before inner.
  */
-static int emit_mounts(struct view *view, coop_error **err)
+static int emit_mounts(struct view *view, enum plan_part part, coop_error **err)
 {
     struct plan *plan = view->plan;
     int r = emit_mount_points(view, err);
@@ -457,13 +456,22 @@ static int emit_mounts(struct view *view, coop_error **err)
         if (view->mounts[i].by_seal)
             emit_mount(plan, &view->mounts[i]);
     plan_add(plan, STEP_SEAL_ROOT, STAGE_BOX);
-    for (size_t i = 0; i < view->n; i++)
-        if (!view->mounts[i].by_seal)
-            emit_mount(plan, &view->mounts[i]);
+    for (size_t i = 0; i < view->n; i++) {
+        struct view_mount *mount = &view->mounts[i];
+
+        /* A template needs a /proc that hides nothing and can be written to, or the kernel would
+         * let no box mount its own over it. It is of a pid namespace in which nobody lives. */
+        if (part == PLAN_TEMPLATE && mount->kind == VIEW_PROC)
+            mount->flags = 0;
+        if (!mount->by_seal && (part == PLAN_WHOLE || mount->kind == VIEW_BIND ||
+                                mount->kind == VIEW_PROC))
+            emit_mount(plan, mount);
+    }
     return 0;
 }
 
-static int build(struct view *view, const struct plan_request *request, coop_error **err)
+/* What depends on the policy alone. */
+static int add_shared(struct view *view, coop_error **err)
 {
     struct plan *plan = view->plan;
 
@@ -471,45 +479,83 @@ static int build(struct view *view, const struct plan_request *request, coop_err
         add_host_entry(view, tool_directories[i], true);
     add_etc(view);
     add_dev(view);
-    add_proc(view);
-    for (size_t i = 0; i < COUNT(private_places); i++)
-        view_add(view, VIEW_PRIVATE, private_places[i].pool, private_places[i].target);
     struct view_mount *workspace = view_add(view, VIEW_BIND, plan->workspace, plan->workspace_view);
     int r = note_source(workspace, plan->workspace_fd, err);
-    if (r < 0)
-        return r;
-    r = add_policy_mounts(view, err);
-    if (r < 0)
-        return r;
-    (void)request;
-    if (plan->failed)
-        return fail_no_memory(err);
-    qsort(view->mounts, view->n, sizeof *view->mounts, compare_mounts);
-    drop_replaced(view);
-    return emit_mounts(view, err);
+    return r < 0 ? r : add_policy_binds(view, err);
 }
 
-int plan_view(struct plan *plan, const struct host *host, const struct plan_request *request,
-              coop_error **err)
+/* What every box has for itself. Masks too: what there is to hide may change between two boxes. */
+static void add_own(struct view *view)
 {
-    struct view view = { .plan = plan };
+    view_add(view, VIEW_PROC, NULL, "/proc")->flags = STEP_READ_ONLY;
+    view_add(view, VIEW_HIDE, NULL, PROC_KEYS);
+    view_add(view, VIEW_PTS, NULL, "/dev/pts");
+    for (size_t i = 0; i < COUNT(private_places); i++)
+        view_add(view, VIEW_PRIVATE, private_places[i].pool, private_places[i].target);
+    add_policy_own(view);
+}
+
+static void add_pool(struct plan *plan)
+{
     struct step *pool = plan_add(plan, STEP_POOL, STAGE_BOX);
     uint64_t size = plan->policy->limits[COOP_LIMIT_TMP_SIZE];
 
-    (void)host;
     pool->value = size;
     /* A file of one page each, and never so few that an ordinary build runs out. */
     pool->value2 = size == COOP_LIMIT_NONE ? 0 : size / 4096 < 16384 ? 16384 : size / 4096;
     for (size_t i = 0; i < COUNT(private_places); i++)
         add_skeleton_directory(plan, private_places[i].pool, private_places[i].mode);
     add_skeleton_directory(plan, "../u/shm", 01777);
+}
+
+static int sort_mounts(struct view *view, coop_error **err)
+{
+    if (view->plan->failed)
+        return fail_no_memory(err);
+    qsort(view->mounts, view->n, sizeof *view->mounts, compare_mounts);
+    drop_replaced(view);
+    return 0;
+}
+
+static int build_whole(struct view *view, enum plan_part part, coop_error **err)
+{
+    struct plan *plan = view->plan;
+
+    add_pool(plan);
     add_skeleton_directory(plan, "var", 0755);
     add_skeleton_link(plan, "var/tmp", "../tmp");
-    int r = build(&view, request, err);
-    free(view.mounts);
+    int r = add_shared(view, err);
+    if (r < 0)
+        return r;
+    add_own(view);
+    r = sort_mounts(view, err);
+    if (r < 0)
+        return r;
+    r = emit_mounts(view, part, err);
     if (r < 0)
         return r;
     plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
-    plan_add(plan, STEP_HOSTNAME, STAGE_BOX)->source = plan->policy->hostname;
     return 0;
+}
+
+static int build_on_template(struct view *view, coop_error **err)
+{
+    add_pool(view->plan);
+    add_own(view);
+    int r = sort_mounts(view, err);
+    for (size_t i = 0; r == 0 && i < view->n; i++)
+        emit_mount(view->plan, &view->mounts[i]);
+    return r;
+}
+
+int plan_view(struct plan *plan, const struct plan_request *request, coop_error **err)
+{
+    struct view view = { .plan = plan };
+    int r = request->part == PLAN_ON_TEMPLATE ? build_on_template(&view, err)
+                                              : build_whole(&view, request->part, err);
+
+    free(view.mounts);
+    if (r == 0 && request->part != PLAN_TEMPLATE)
+        plan_add(plan, STEP_HOSTNAME, STAGE_BOX)->source = plan->policy->hostname;
+    return r;
 }
