@@ -174,9 +174,6 @@ static void keep_one_capability(void)
     data[CAP_SYS_PTRACE / 32].effective = 1u << CAP_SYS_PTRACE % 32;
     data[CAP_SYS_PTRACE / 32].permitted = 1u << CAP_SYS_PTRACE % 32;
     data[CAP_SYS_PTRACE / 32].inheritable = 1u << CAP_SYS_PTRACE % 32;
-    for (int i = 0; i <= 63; i++)
-        if (i != CAP_SYS_PTRACE && raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-            break;
     (void)raw(SYS_capset, &header, data);
     (void)raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_PTRACE, 0, 0);
     (void)raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -221,6 +218,14 @@ static long become_init(struct child *child)
     return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);
 }
 
+/* For init and command at once: what is gone from the bounding set, no exec can bring back. */
+static void shrink_bounding_set(void)
+{
+    for (int i = 0; i <= 63; i++)
+        if (i != CAP_SYS_PTRACE && raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+            break;
+}
+
 /* Shares our descriptors too, until it executes: what it opens early is ours as well. */
 static long start_command(struct child *child)
 {
@@ -231,8 +236,9 @@ static long start_command(struct child *child)
         .stack_size = CHILD_STACK_SIZE,
         .gone = &child->command_alive,
     };
-    long pid = sys_clone(&how, command_main, child);
 
+    shrink_bounding_set();
+    long pid = sys_clone(&how, command_main, child);
     if (pid > 0)
         child->command_pid = (pid_t)pid;
     return pid < 0 ? pid : 0;
