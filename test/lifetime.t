@@ -6,7 +6,7 @@
 . "$SRC/test/leftovers.sh"
 mkdir w
 cd w || exit 1
-run() { timeout 60 "$OUTLIVES" "$COOP" run "$@"; } # 99: something outlived it
+run() { timeout -s KILL 30 "$OUTLIVES" "$COOP" run "$@"; } # 99: something outlived it
 
 # A family that does everything not to be found. $1: what the command itself does in the end.
 family() {
@@ -140,7 +140,7 @@ await 10 test -s "$T/caller"
 await 10 there "$mark"
 kill -KILL "$(cat "$T/caller")" # the reader
 ok "when the reader dies the box dies" await 10 gone "$mark"
-kill -KILL $caller
+kill -KILL $caller 2>/dev/null
 wait $caller 2>/dev/null
 nothing_left "after all that killing nothing is left" "$before" .
 
@@ -230,7 +230,7 @@ exec 9<&-
 wait "$talk_PID" 2>/dev/null
 
 seq 1 5 >"$T/lines"
-loop() { while read -r x; do printf '%s ' "$x"; timeout 20 "$COOP" run -- "$@" || echo "failed $?"; done <"$T/lines"; }
+loop() { while read -r x; do printf '%s ' "$x"; timeout -s KILL 20 "$COOP" run -- "$@" || echo "failed $?"; done <"$T/lines"; }
 is "a loop that reads lines keeps those that the command did not read" "$(loop true)" "1 2 3 4 5 "
 is "also when the command lives long enough to be offered all of them" "$(loop sleep 0.1)" "1 2 3 4 5 "
 is "what the command did read is gone" "$(loop sh -c 'read -r y')" "1 3 5 failed 1"
@@ -252,7 +252,7 @@ status "a command that closes its input ends as it wants" 4 run -c 'exec <&-; sl
 closed() {
     local how=$1
     shift
-    timeout 20 bash -c "exec \"\$@\" $how" - "$COOP" run "$@"
+    timeout -s KILL 20 bash -c "exec \"\$@\" $how" - "$COOP" run "$@"
 }
 status "closed stdin" 0 closed '<&-' -- true
 is "closed stdin reads as empty" "$(closed '<&-' -- cat; echo $?)" 0
@@ -270,7 +270,7 @@ status "closed stdout with --json: the document cannot be written" 125 closed '>
 is "closed stdin with --json" "$(closed '<&-' --json -c 'exit 3' | jq .exit_code)" 3
 
 # --- a reader that goes, or does not read --------------------------------------------------------------
-first() { timeout 20 "$COOP" run "$@" | head -n 1; printf '%s\n' "${PIPESTATUS[0]}"; }
+first() { timeout -s KILL 20 "$COOP" run "$@" | head -n 1; printf '%s\n' "${PIPESTATUS[0]}"; }
 is "a broken pipe ends the command" "$(first -- yes)" "$(printf 'y\n141')"
 is "also one that ignores SIGPIPE: its writes fail" \
     "$(first -c 'trap "" PIPE; while echo y 2>/dev/null; do :; done; exit 5' 2>&1)" "$(printf 'y\n5')"
