@@ -165,19 +165,24 @@ static void measure_idle_latency(const struct bench *bench)
 
 static void measure_idle_memory(const struct bench *bench, enum box_sort sort)
 {
+    struct memory_costs costs = { .n = 0 };
     struct worker holder;
-    struct memory before, now;
     char name[64];
 
     worker_start(&holder, &(struct worker_condition){ .directory = bench->directory });
-    (void)worker_run(&holder, sort);
-    memory_settle();
-    memory_look(holder.pid, &before);
-    worker_hold(&holder, sort, bench->boxes);
-    memory_look(holder.pid, &now);
+    for (int i = 0; i < MEMORY_TIMES; i++) {
+        struct memory before, now;
+
+        (void)worker_run(&holder, sort);
+        memory_settle();
+        memory_look(holder.pid, &before);
+        worker_hold(&holder, sort, bench->boxes);
+        memory_look(holder.pid, &now);
+        memory_add(&costs, &before, &now);
+        worker_release(&holder);
+    }
     (void)snprintf(name, sizeof name, "library-%s", box_sort_name(sort));
-    memory_print(name, &before, &now, bench->boxes);
-    worker_release(&holder);
+    memory_print(name, &costs, bench->boxes);
     worker_stop(&holder);
 }
 

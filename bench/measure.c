@@ -168,13 +168,14 @@ uint64_t measure_spawn_wait(char *const argv[], const char *filter_path, uint64_
 
 void measure_print(const char *group, const char *name, const char *field, double value)
 {
-    printf("%s\t%s\t%s\t%.4f\n", group, name, field, value);
+    (void)printf("%s\t%s\t%s\t%.4f\n", group, name, field, value);
     (void)fflush(stdout);
 }
 
 void measure_print_samples(const char *group, const char *name, struct samples *samples)
 {
     measure_print(group, name, "count", (double)samples->n);
+    measure_print(group, name, "p10", samples_us(samples, 0.10));
     measure_print(group, name, "median", samples_us(samples, 0.50));
     measure_print(group, name, "p95", samples_us(samples, 0.95));
     measure_print(group, name, "p99", samples_us(samples, 0.99));

@@ -44,5 +44,5 @@ uint64_t measure_spawn_wait(char *const argv[], const char *filter_path, uint64_
 
 /* One line of the form group TAB name TAB field TAB value. */
 void measure_print(const char *group, const char *name, const char *field, double value);
-/* count, median, p95, p99 and failed. */
+/* count, p10, median, p95, p99 and failed. */
 void measure_print_samples(const char *group, const char *name, struct samples *samples);

@@ -165,23 +165,48 @@ void memory_kill_descendants(void)
     free(processes.all);
 }
 
-void memory_print(const char *name, const struct memory *before, const struct memory *now, size_t n)
+static long sum_of(const struct memory *memory)
+{
+    return memory->pss + memory->slab + memory->stacks + memory->page_tables;
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+    long x = sum_of(a);
+    long y = sum_of(b);
+
+    return x < y ? -1 : x > y;
+}
+
+void memory_add(struct memory_costs *costs, const struct memory *before, const struct memory *now)
+{
+    if (costs->n == MEMORY_TIMES)
+        return;
+    costs->all[costs->n++] = (struct memory){
+        .pss = now->pss - before->pss,
+        .slab = now->slab - before->slab,
+        .stacks = now->stacks - before->stacks,
+        .page_tables = now->page_tables - before->page_tables,
+        .percpu = now->percpu - before->percpu,
+        .available = now->available - before->available,
+        .n_processes = now->n_processes - before->n_processes,
+        .n_estimated = now->n_estimated,
+    };
+}
+
+void memory_print(const char *name, struct memory_costs *costs, size_t n)
 {
     double each = n ? (double)n : 1;
-    long pss = now->pss - before->pss;
-    long slab = now->slab - before->slab;
-    long stacks = now->stacks - before->stacks;
-    long page_tables = now->page_tables - before->page_tables;
 
-    measure_print("memory", name, "sum", (double)(pss + slab + stacks + page_tables) / each);
-    measure_print("memory", name, "pss", (double)pss / each);
-    measure_print("memory", name, "slab", (double)slab / each);
-    measure_print("memory", name, "stacks", (double)stacks / each);
-    measure_print("memory", name, "page_tables", (double)page_tables / each);
-    measure_print("memory", name, "percpu", (double)(now->percpu - before->percpu) / each);
-    measure_print("memory", name, "available_drop",
-                  (double)(before->available - now->available) / each);
-    measure_print("memory", name, "processes",
-                  (double)(now->n_processes - before->n_processes) / each);
-    measure_print("memory", name, "estimated", (double)(now->n_estimated) / each);
+    qsort(costs->all, costs->n, sizeof *costs->all, compare_sums);
+    const struct memory *cost = &costs->all[costs->n / 2];
+    measure_print("memory", name, "sum", (double)sum_of(cost) / each);
+    measure_print("memory", name, "pss", (double)cost->pss / each);
+    measure_print("memory", name, "slab", (double)cost->slab / each);
+    measure_print("memory", name, "stacks", (double)cost->stacks / each);
+    measure_print("memory", name, "page_tables", (double)cost->page_tables / each);
+    measure_print("memory", name, "percpu", (double)cost->percpu / each);
+    measure_print("memory", name, "available_drop", (double)-cost->available / each);
+    measure_print("memory", name, "processes", (double)cost->n_processes / each);
+    measure_print("memory", name, "estimated", (double)cost->n_estimated / each);
 }

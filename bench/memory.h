@@ -24,6 +24,15 @@ void memory_settle(void);
 /* Sends SIGKILL to all descendants of this process: a launcher's child may outlive it. */
 void memory_kill_descendants(void);
 
-/* Prints `now` minus `before`, divided by n, under the group "memory". */
-void memory_print(const char *name, const struct memory *before, const struct memory *now,
-                  size_t n);
+/*
+ * The kernel's numbers hold what everybody else does meanwhile, so a cost is taken several times:
+ * memory_add() notes `now` minus `before`, memory_print() prints the middle one, divided by n, under
+ * the group "memory".
+ */
+#define MEMORY_TIMES 3
+struct memory_costs {
+    struct memory all[MEMORY_TIMES];
+    size_t n;
+};
+void memory_add(struct memory_costs *costs, const struct memory *before, const struct memory *now);
+void memory_print(const char *name, struct memory_costs *costs, size_t n);

@@ -110,12 +110,13 @@ function print_group(title, group, base,   i, who, cells) {
     if (!count[group])
         return
     printf "\n%s (microseconds)\n", title
-    printf "%-20s %9s %9s %9s %9s %9s %9s %7s\n", "", "median", "p95", "p99", "cpu", "ratio", "overhead", "failed"
+    printf "%-20s %9s %9s %9s %9s %9s %9s %9s %9s %7s\n", "", "p10", "median", "p95", "p99", "cpu", "ratio", "p10 ratio", "overhead", "failed"
     for (i = 1; i <= count[group]; i++) {
         who = name[group, i]
-        cells = base != "" ? sprintf("%9.2f %9.0f", median(group, who) / median(group, base), \
-                                     median(group, who) - median(group, base)) : sprintf("%9s %9s", "", "")
-        printf "%-20s %9.0f %9.0f %9.0f %9s %s %7d\n", who, median(group, who), value[group, who, "p95"], \
+        cells = base != "" ? sprintf("%9.2f %9.2f %9.0f", median(group, who) / median(group, base), \
+                                     value[group, who, "p10"] / value[group, base, "p10"], \
+                                     median(group, who) - median(group, base)) : sprintf("%9s %9s %9s", "", "", "")
+        printf "%-20s %9.0f %9.0f %9.0f %9.0f %9s %s %7d\n", who, value[group, who, "p10"], median(group, who), value[group, who, "p95"], \
                value[group, who, "p99"], (((group, who, "cpu") in value) ? sprintf("%.0f", value[group, who, "cpu"]) : ""), \
                cells, value[group, who, "failed"]
     }
@@ -177,7 +178,11 @@ function print_memory(   i, who, j, fields, n) {
 function print_text(   i) {
     for (i = 1; i <= n_facts; i++)
         printf "%s%s %s", (i > 1 ? ", " : ""), machine[i], fact[machine[i]]
-    printf "\n\n"
+    printf "\n"
+    # Who needs more processor time loses more to others: then even ratios flatter the plain spawn.
+    if (fact["load"] > 0.5)
+        printf "The machine was busy when this began: the ratios are too high; p10 ratios suffer least.\n"
+    printf "\n"
     print_goals()
     print_group("start of /bin/true", "latency", "plain")
     print_group("library calls, /bin/true", "library", "plain")

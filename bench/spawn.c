@@ -177,43 +177,45 @@ static void measure_latency(struct bench *bench)
     }
 }
 
-static size_t start_idle(const struct bench *bench, const struct launcher *launcher, pid_t *pids)
+static void start_idle(const struct bench *bench, const struct launcher *launcher, pid_t *pids)
 {
     int ends[2];
-    size_t n = 0;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         measure_die("make a pipe: %s", strerror(errno));
-    while (n < bench->count) {
-        pid_t pid = measure_spawn(launcher->argv, ends[1], bench->filter_path);
-
-        if (pid < 0)
-            measure_die("start number %zu of '%s': %s", n, launcher->name, strerror(-pid));
-        pids[n++] = pid;
+    for (size_t i = 0; i < bench->count; i++) {
+        pids[i] = measure_spawn(launcher->argv, ends[1], bench->filter_path);
+        if (pids[i] < 0)
+            measure_die("start number %zu of '%s': %s", i, launcher->name, strerror(-pids[i]));
     }
     (void)close(ends[1]);
-    size_t n_running = measure_await_bytes(ends[0], n);
-    if (n_running < n)
-        (void)fprintf(stderr, "bench: only %zu of %zu started by '%s' run\n", n_running, n,
-                      launcher->name);
+    size_t n_running = measure_await_bytes(ends[0], bench->count);
     (void)close(ends[0]);
-    return n_running;
+    if (n_running == bench->count)
+        return;
+    memory_kill_descendants();
+    measure_die("only %zu of %zu started by '%s' run", n_running, bench->count, launcher->name);
 }
 
 static void measure_memory_of(struct bench *bench, struct launcher *launcher)
 {
     pid_t *pids = measure_memory(bench->count, sizeof *pids);
-    struct memory before, now;
+    struct memory_costs costs = { .n = 0 };
 
     launcher->argv = with_command(launcher, measure_idle);
-    memory_settle();
-    memory_look(getpid(), &before);
-    size_t n_running = start_idle(bench, launcher, pids);
-    memory_look(getpid(), &now);
-    memory_print(launcher->name, &before, &now, n_running);
-    memory_kill_descendants();
-    for (size_t i = 0; i < bench->count; i++)
-        (void)waitpid(pids[i], NULL, 0);
+    for (int i = 0; i < MEMORY_TIMES; i++) {
+        struct memory before, now;
+
+        memory_settle();
+        memory_look(getpid(), &before);
+        start_idle(bench, launcher, pids);
+        memory_look(getpid(), &now);
+        memory_add(&costs, &before, &now);
+        memory_kill_descendants();
+        for (size_t j = 0; j < bench->count; j++)
+            (void)waitpid(pids[j], NULL, 0);
+    }
+    memory_print(launcher->name, &costs, bench->count);
     free(pids);
 }
 

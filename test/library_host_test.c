@@ -562,6 +562,7 @@ TEST(a_box_outlives_the_thread_that_started_it)
     void *sandbox = NULL;
     pthread_t thread;
 
+    NEED_NAMESPACES();
     CHECK(pthread_create(&thread, NULL, run_and_leave, &box) == 0);
     CHECK(pthread_join(thread, &sandbox) == 0);
     CHECK(box);

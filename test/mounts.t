@@ -1,8 +1,6 @@
 #!/bin/bash
 # Mounts: attributes, propagation, sources and targets of every sort, odd hosts.
-. "$(dirname "$0")/tap.sh"
-mkdir ws
-run() { "$COOP" run -w "$T/ws" "$@" </dev/null; }
+. "$(dirname "$0")/box.sh"
 
 # A mount namespace to play host in: as root a plain one, else one with a user namespace around it.
 host_namespace() {
@@ -36,18 +34,18 @@ is "the old root is gone" "$(awk '$5 == "/"' mountinfo | wc -l)" 1
 # ---- options
 
 is "--ro shows a directory" "$(run --ro plain:/data ls /data)" file
-not_ok "--ro is read-only" run --ro plain:/data touch /data/file
+refused "--ro is read-only" run --ro plain:/data touch /data/file
 is "--ro without a target: at its own place" "$(run --ro "$T/plain" ls "$T/plain")" file
 ok "--rw is writable" run --rw plain:/data sh -c 'echo written >/data/file'
 is "and writes through" "$(cat plain/file)" written
 is "--ro shows a single file" "$(run --ro plain/file:/etc/one cat /etc/one)" written
 is "-v, Docker's way" "$(run -v "$T/plain:/data" sh -c 'echo v >/data/file; cat /data/file')" v
-not_ok "-v with :ro is read-only" run -v "$T/plain:/data:ro" touch /data/file
+refused "-v with :ro is read-only" run -v "$T/plain:/data:ro" touch /data/file
 is "--mount, Docker's other way" "$(run --mount "type=bind,source=$T/plain,target=/data,readonly" cat /data/file)" v
-not_ok "--mount with readonly is read-only" run --mount "type=bind,source=$T/plain,target=/data,readonly" touch /data/file
-not_ok "a tmpfs keeps to its size" run --mount type=tmpfs,target=/s,size=1m dd if=/dev/zero of=/s/f bs=1k count=2000
+refused "--mount with readonly is read-only" run --mount "type=bind,source=$T/plain,target=/data,readonly" touch /data/file
+refused "a tmpfs keeps to its size" run --mount type=tmpfs,target=/s,size=1m dd if=/dev/zero of=/s/f bs=1k count=2000
 ok "a tmpfs holds what fits" run --mount type=tmpfs,target=/s,size=1m dd if=/dev/zero of=/s/f bs=1k count=900
-not_ok "a read-only tmpfs is read-only" run --mount type=tmpfs,target=/s,readonly touch /s/f
+refused "a read-only tmpfs is read-only" run --mount type=tmpfs,target=/s,readonly touch /s/f
 is "the inner of two targets wins, in any order" \
     "$(mkdir -p ws/inner; run --ro plain:/work/inner ls inner; run --mount type=tmpfs,target=/work/inner sh -c 'ls inner; touch inner/gone')" file
 is "nothing of a covered directory changed" "$(ls ws/inner)" ""

@@ -1,9 +1,6 @@
 #!/bin/bash
 # Privileges and identity: no capability, no way to get one, and whose files the command makes.
-. "$(dirname "$0")/tap.sh"
-mkdir ws
-run() { "$COOP" run -w "$T/ws" "$@" </dev/null; }
-real_root() { is_root && ! in_user_namespace; }
+. "$(dirname "$0")/box.sh"
 owner() { stat -c %u:%g "$@"; }
 
 # ---- nothing to begin with
@@ -15,19 +12,19 @@ for uid in "" "--uid 0" "--uid 12345" "--profile dev" "--network host" "--networ
         "CapInh:0000000000000000 CapPrm:0000000000000000 CapEff:0000000000000000 CapBnd:0000000000000000 CapAmb:0000000000000000 NoNewPrivs:1 Seccomp:2"
 done
 is "securebits are locked" "$(run --uid 0 python3 -c 'import ctypes; print(hex(ctypes.CDLL(None).prctl(27, 0, 0, 0, 0) & 0x3f))')" 0x2f
-not_ok "and cannot be changed" run --uid 0 python3 -c 'import ctypes; exit(ctypes.CDLL(None).prctl(28, 0, 0, 0, 0) and 1)'
+refused "and cannot be changed" run --uid 0 python3 -c 'import ctypes; exit(ctypes.CDLL(None).prctl(28, 0, 0, 0, 0) and 1)'
 is "the groups are the caller's one" "$(run python3 -c 'import os; print([g for g in os.getgroups() if g not in (os.getgid(), 65534)])')" "[]"
-not_ok "the filter cannot be left by exec" run sh -c 'exec env unshare -U true'
+refused "the filter cannot be left by exec" run sh -c 'exec env unshare -U true'
 
 # ---- who it is inside
 
 is "the caller's own number by default" "$(run id -u)" "$(id -u)"
 is "root inside on request" "$(run --uid 0 sh -c 'id -u; id -un; echo $USER')" $'0\nroot\nroot'
 is "any other on request" "$(run --uid 4321 id -u)" 4321
-for attempt in 'chown 1 f' 'chown 65534 f' 'mount -t tmpfs t /tmp' 'umount /tmp' 'chroot / true' 'setpriv --reuid 1 true' \
-    'unshare -m true' 'hostname other' 'mknod n b 8 0' 'date -s 2020-01-01' 'nice -n -5 true 2>&1 | grep -q denied && false' \
-    'ip link set lo down' 'chmod u+s /bin/su' 'cat /etc/shadow' 'dmesg' 'swapoff -a' 'kill -9 1 && ! kill -0 1'; do
-    not_ok "root inside may not: $attempt" run --uid 0 sh -c "touch f; $attempt"
+for attempt in 'chown 1 f' 'chown 65534 f' 'mount -t tmpfs t /tmp' 'umount /tmp' '/usr/sbin/chroot / true || exit 1' 'setpriv --reuid 1 true' \
+    'unshare -m true' 'echo other >/proc/sys/kernel/hostname' 'mknod n b 8 0' 'date -s 2020-01-01' 'nice -n -5 true 2>&1 | grep -q denied && false' \
+    '/usr/sbin/ip link set lo down' 'chmod u+s /bin/su' 'cat /etc/shadow' 'dmesg' '/usr/sbin/swapoff /dev/null' 'kill -9 1 && ! kill -0 1'; do
+    refused "root inside may not: $attempt" run --uid 0 sh -c "touch f; $attempt"
 done
 
 # ---- whose files it makes
@@ -42,21 +39,17 @@ if real_root; then
         rm -rf owned && mkdir -m 700 owned && chown "$who" owned
         ok "a workspace of $who: can be written" "$COOP" run -w owned sh -c 'mkdir d; echo x >d/f; ln -s x l; cp /bin/true t; ./t' </dev/null
         is "a workspace of $who: everything made is its owner's" "$(find owned -printf '%U:%G\n' | sort -u)" "$who"
-        mkfifo owned/wait
-        "$COOP" run -w owned sh -c 'touch up; cat wait' </dev/null &
-        await test -e owned/up
-        command=$(pgrep -P "$(pgrep -P $! -x coop-init)")
+        start owned
         unlike "a workspace of $who: the command is not root on the host" "$(awk '/^[UG]id/ { print $2, $3, $4, $5 }' "/proc/$command/status")" '\<0\>'
         is "a workspace of $who: it is in no other group" "$(awk '/^Groups/ { print NF - 1 }' "/proc/$command/status")" 0
-        echo >owned/wait
-        wait
+        finish_box
     done
     rm -rf owned && mkdir owned && chown 12345:12346 owned
     echo s >owned/of-root && chmod 600 owned/of-root && echo s >owned/of-other && chown 999:999 owned/of-other && chmod 600 owned/of-other
-    not_ok "a file of root's in another's workspace stays closed" "$COOP" run -w owned cat of-root </dev/null
-    not_ok "a file of a third stays closed" "$COOP" run -w owned cat of-other </dev/null
+    refused "a file of root's in another's workspace stays closed" "$COOP" run -w owned cat of-root </dev/null
+    refused "a file of a third stays closed" "$COOP" run -w owned cat of-other </dev/null
     mkdir private && chmod 700 private && echo s >private/f && chown -R 4242:4242 private
-    not_ok "another's private directory can be shown, not changed" "$COOP" run -w ws --ro private:/p touch /p/f </dev/null
+    refused "another's private directory can be shown, not changed" "$COOP" run -w ws --ro private:/p touch /p/f </dev/null
 else
     skip_never "files made by root's boxes" "not root"
 fi

@@ -1,8 +1,7 @@
 #!/bin/bash
 # What a command sees: exactly the default view, and nothing else of the host.
-. "$(dirname "$0")/tap.sh"
-mkdir ws && echo mine >ws/canary-in && echo secret >canary-out
-run() { "$COOP" run -w "$T/ws" "$@" </dev/null; }
+. "$(dirname "$0")/box.sh"
+echo mine >ws/canary-in && echo secret >canary-out
 words() { sort | xargs; }
 there() { # of the host's paths, those that exist, without what stands before the last slash
     local path
@@ -51,7 +50,7 @@ is "what it changes there is changed on the host" "$(cat ws/a/b/made; readlink w
 is "the default workspace is the current directory" "$(cd ws && "$COOP" run ls </dev/null)" a
 is "--same-path shows it at its own path" "$(run --same-path sh -c 'pwd; ls')" "$T/ws"$'\n'a
 is "--same-path shows nothing beside it" "$(run --same-path ls -A "$T")" ws
-not_ok "--same-path leaves no /work" run --same-path test -e /work
+refused "--same-path leaves no /work" run --same-path test -e /work
 is "--chdir begins at the workspace" "$(run --chdir a/b pwd)" /work/a/b
 is "--chdir takes an absolute path" "$(run --chdir /tmp pwd)" /tmp
 
@@ -60,23 +59,23 @@ is "--chdir takes an absolute path" "$(run --chdir /tmp pwd)" /tmp
 mkdir -p "$T/home/.ssh" && echo key >"$T/home/.ssh/canary-out"
 for path in "$T/canary-out" "$T/home/.ssh/canary-out" ../canary-out /work/../canary-out /proc/1/root/etc/shadow \
     /etc/shadow /etc/hostname /root /home /sys /boot /mnt /opt /srv /media "$HOME" "$SRC" /proc/self/root/home; do
-    not_ok "not there: $path" env HOME="$T/home" "$COOP" run -w ws -- ls -d "$path"
+    refused "not there: $path" env HOME="$T/home" "$COOP" run -w ws -- ls -d "$path"
 done
 is "a search of the whole tree finds nothing" \
     "$(run find / \( -path /proc -o -path /usr \) -prune -o -name 'canary-out' -print)" ""
 ln -s "$T/canary-out" ws/out && ln -s "$T" ws/up
-not_ok "a link out of the workspace leads nowhere" run cat out
-not_ok "a linked directory likewise" run ls up/
+refused "a link out of the workspace leads nowhere" run cat out
+refused "a linked directory likewise" run ls up/
 ok "and outside it leads there" cat ws/out
 rm ws/out ws/up
 
 # ---- what can be written
 
 for place in / /etc /usr /usr/bin /usr/local /bin /lib /dev /var /proc /proc/sys/kernel /dev/pts /etc/ssl; do
-    not_ok "not writable: $place" run touch "$place/coop-new"
+    refused "not writable: $place" run touch "$place/coop-new"
 done
 for file in /etc/passwd /etc/hosts /etc/ld.so.cache /etc/nsswitch.conf /usr/bin/env; do
-    [ -e "$file" ] && not_ok "not writable: $file" run sh -c "echo x >>$file"
+    [ -e "$file" ] && refused "not writable: $file" run sh -c "echo x >>$file"
 done
 for place in /tmp /var/tmp /dev/shm /run /work; do
     is "writable: $place" "$(run sh -c "echo x >$place/coop-new && cat $place/coop-new")" x
@@ -89,11 +88,11 @@ ok "programs run from /tmp" run sh -c 'cp /bin/true /tmp/t && /tmp/t'
 # ---- devices
 
 is "/dev/null swallows, /dev/zero gives" "$(run sh -c 'echo x >/dev/null; head -c 3 /dev/zero | od -An -tx1')" " 00 00 00"
-not_ok "/dev/full is full" run sh -c 'echo x >/dev/full'
+refused "/dev/full is full" run sh -c 'echo x >/dev/full'
 is "/dev/urandom and /dev/random give" "$(run sh -c '(head -c 4 /dev/urandom; head -c 4 /dev/random) | wc -c')" 8
-not_ok "/dev/tty is not there without a terminal" run sh -c ': </dev/tty'
-not_ok "no device can be made" run mknod /tmp/mem c 1 1
-not_ok "no device can be made by root inside" run --uid 0 mknod /work/null c 1 3
+refused "/dev/tty is not there without a terminal" run sh -c ': </dev/tty'
+refused "no device can be made" run mknod /tmp/mem c 1 1
+refused "no device can be made by root inside" run --uid 0 mknod /work/null c 1 3
 is "terminals inside work" "$(run script -qec 'echo on; tty' /dev/null | tr -d '\r' | xargs)" "on /dev/pts/0"
 is "/dev/shm serves semaphores and shared memory" "$(run python3 -c '
 from multiprocessing import Process, Lock, shared_memory

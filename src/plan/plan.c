@@ -209,7 +209,7 @@ static void plan_namespaces(struct plan *plan)
         plan->namespaces |= CLONE_NEWNET;
 }
 
-static void plan_walls(struct plan *plan)
+static void plan_walls(struct plan *plan, const struct host *host)
 {
     const char **walls = plan->enforced.walls;
     bool namespaces = plan->tier >= COOP_TIER_NAMESPACES;
@@ -220,17 +220,13 @@ static void plan_walls(struct plan *plan)
     walls[COOP_WALL_FILES] = !namespaces ? "landlock"
                              : landlock  ? "mount namespace + landlock"
                                          : "mount namespace";
-    walls[COOP_WALL_PROCESSES] = namespaces ? "pid, ipc and uts namespaces" : "seccomp";
-    switch (plan->policy->network) {
-    case COOP_NETWORK_NONE:
+    /* Without a pid namespace others are seen; from ABI 6 on they can at least not be signalled. */
+    if (namespaces)
+        walls[COOP_WALL_PROCESSES] = "pid, ipc and uts namespaces";
+    else if (host->landlock_abi >= 6)
+        walls[COOP_WALL_PROCESSES] = "landlock scope of signals + seccomp; others are visible";
+    if (plan->policy->network != COOP_NETWORK_HOST)
         walls[COOP_WALL_NETWORK] = namespaces ? "network namespace + seccomp" : "seccomp + landlock";
-        break;
-    case COOP_NETWORK_OFF:
-        walls[COOP_WALL_NETWORK] = namespaces ? "network namespace + seccomp" : "seccomp + landlock";
-        break;
-    case COOP_NETWORK_HOST:
-        break;
-    }
     walls[COOP_WALL_SYSCALLS] = "seccomp";
     walls[COOP_WALL_PRIVILEGES] =
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
@@ -323,7 +319,7 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
     if (r == 0)
         r = compile_command(plan, host, request, err);
     if (r == 0)
-        plan_walls(plan);
+        plan_walls(plan, host);
     if (r == 0 && plan->failed)
         r = fail_no_memory(err);
     return r;

@@ -1,0 +1,89 @@
+# bash completion for coop(1)
+
+_coop_policy_options='--workspace --same-path --ro --rw --mount --volume --block --env --env-pass
+    --chdir --uid --hostname --network --allow-sockets --memory --pids --cpus --cpu-seconds
+    --file-size --open-files --tmp-size --timeout --mode --profile --tty --keep-fd --command'
+
+_coop_words() { # words of which the current one may become
+    local IFS=$' \t\n'
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "${COMP_WORDS[COMP_CWORD]}")
+}
+
+_coop_paths() { # -f: files, -d: directories
+    mapfile -t COMPREPLY < <(compgen "$1" -- "${COMP_WORDS[COMP_CWORD]}")
+    compopt -o filenames
+}
+
+# The value of an option; fails when it is one that takes none.
+_coop_value() {
+    case $1 in
+    --workspace | -w) _coop_paths -d ;;
+    --ro | --rw | --volume | -v | --block | --chdir) _coop_paths -f ;;
+    --network) _coop_words 'none off host' ;;
+    --mode) _coop_words 'required preferred disabled' ;;
+    --profile) _coop_words 'default dev' ;;
+    --mount) _coop_words 'type=bind type=tmpfs' ;;
+    --env | -e | --env-pass) mapfile -t COMPREPLY < <(compgen -e -- "${COMP_WORDS[COMP_CWORD]}") ;;
+    --memory | -m | --file-size | --tmp-size) _coop_words '256m 512m 1g 2g 4g none' ;;
+    --timeout) _coop_words '10s 30s 1m 10m 1h' ;;
+    --uid | --hostname | --pids | --cpus | --cpu-seconds | --open-files | --keep-fd | --command | -c)
+        COMPREPLY=() ;;
+    *) return 1 ;;
+    esac
+}
+
+_coop_takes_value() {
+    case $1 in
+    --same-path | --allow-sockets | --tty | -t | --json | --quiet | -q | --as-bwrap | --help | -h) return 1 ;;
+    esac
+}
+
+# Where the command begins: the first word that is neither an option nor its value.
+_coop_command_at() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        --) echo $((i + 1)) && return ;;
+        --*=*) ;;
+        -*) _coop_takes_value "${COMP_WORDS[i]}" && i=$((i + 1)) ;;
+        *) echo "$i" && return ;;
+        esac
+    done
+    return 1
+}
+
+_coop() {
+    local word=${COMP_WORDS[COMP_CWORD]} at
+    COMPREPLY=()
+    if [ "$COMP_CWORD" = 1 ]; then
+        _coop_words 'run plan status doctor --help --version'
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    run | plan) ;;
+    status | doctor) _coop_words '--json --help' && return ;;
+    *) return ;;
+    esac
+    if at=$(_coop_command_at); then
+        if declare -F _command_offset >/dev/null; then
+            _command_offset "$at"
+        elif [ "$at" = "$COMP_CWORD" ]; then
+            mapfile -t COMPREPLY < <(compgen -c -- "$word")
+        else
+            _coop_paths -f
+        fi
+        return
+    fi
+    _coop_value "${COMP_WORDS[COMP_CWORD - 1]}" && return
+    case $word in
+    -*)
+        case ${COMP_WORDS[1]} in
+        run) _coop_words "$_coop_policy_options --json --quiet --help" ;;
+        plan) _coop_words "$_coop_policy_options --json --as-bwrap --help" ;;
+        esac
+        ;;
+    *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
+    esac
+}
+
+complete -F _coop coop

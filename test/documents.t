@@ -1,0 +1,120 @@
+#!/bin/bash
+# documents.t - manual pages, README and completions say what the program does
+. "$(dirname "$0")/tap.sh"
+
+# ---- manual pages
+
+for page in "$SRC"/man/*.[1-9]; do
+    name=$(basename "$page")
+    if command -v mandoc >/dev/null; then
+        is "$name: no warnings" "$(mandoc -T lint -W warning "$page" 2>&1)" ""
+        isnt "$name: renders" "$(mandoc -T utf8 "$page")" ""
+    else
+        skip "$name: no warnings" "no mandoc"
+    fi
+done
+
+# ---- options: --help, the manual page and the completions name the same ones
+
+# "-m --memory" or "--pids", one option a line, from --help.
+options_of_help() { # SUBCOMMAND
+    "$COOP" "$1" --help | sed -nE 's/^  (-[a-z]), (--[a-z-]+).*/\1 \2/p; s/^  (--[a-z-]+).*/\1/p' |
+        grep -v -e '--help$' | sort
+}
+# The same from the page: the items of the subsections whose title matches.
+options_of_page() { # TITLE-PATTERN
+    awk -v title="$1" '/^\.S[sh] / { in_it = $0 ~ title; next } in_it && /^\.It Fl/' "$SRC/man/coop.1" |
+        sed -E 's/^\.It Fl ([a-z]) , Fl -([a-z-]+).*/-\1 --\2/; s/^\.It Fl -([a-z-]+).*/--\1/' | sort
+}
+both='Options of run and plan'
+is "coop(1) names the options of run" "$(options_of_page "$both|Options of run alone")" "$(options_of_help run)"
+is "coop(1) names the options of plan" "$(options_of_page "$both|Options of plan alone")" "$(options_of_help plan)"
+for sub in status doctor; do
+    is "coop(1) names the options of $sub" "$(options_of_page "Options of status and doctor")" \
+        "$(options_of_help $sub)"
+done
+
+subcommands=$("$COOP" --help | sed -nE '/^commands:/,/^$/s/^  ([a-z]+) .*/\1/p' | sort)
+is "coop(1) names the subcommands" \
+    "$(sed -nE 's/^\.It Cm (run|plan|status|doctor|[a-z]+)$/\1/p' "$SRC/man/coop.1" | grep -vE '^(full|namespaces|landlock|none)$' | sort)" \
+    "$subcommands"
+
+long_options() { grep -oE -e '--[a-z-]+' | sort -u; }
+everything=$({ for sub in $subcommands; do "$COOP" "$sub" --help | sed -nE 's/^  (-[a-z], )?(--[a-z-]+).*/\2/p'; done; echo --version; } | sort -u)
+is "bash completion names every option, and no other" "$(long_options <"$SRC/completions/coop.bash")" "$everything"
+is "zsh completion names every option, and no other" \
+    "$(sed -nE "s/.*[,'*](--[a-z-]+)[[}].*/\1/p" "$SRC/completions/_coop" | sort -u)" "$everything"
+is "fish completion names every option, and no other" \
+    "$(sed -nE 's/^complete .* -l ([a-z-]+) .*/--\1/p' "$SRC/completions/coop.fish" | sort -u)" "$everything"
+letters=$(for sub in $subcommands; do "$COOP" "$sub" --help; done | sed -nE 's/^  -([a-z]), .*/\1/p' | sort -u | tr -d '\n')
+is "fish completion names every letter" \
+    "$(sed -nE 's/.* -s ([a-z]) .*/\1/p' "$SRC/completions/coop.fish" | sort -u | tr -d '\n')" "$letters"
+is "zsh completion names every letter" \
+    "$(grep -oE '\{-[a-z],' "$SRC/completions/_coop" | sort -u | tr -d '{,\n-')" "$letters"
+for sub in $subcommands; do
+    for file in coop.bash _coop coop.fish; do
+        ok "$file knows '$sub'" grep -qw -- "$sub" "$SRC/completions/$file"
+    done
+done
+
+complete_bash() { # words, the last of them incomplete
+    bash -c '. "$0"; COMP_WORDS=(coop "$@"); COMP_CWORD=$#; compopt() { :; }; _coop; printf "%s\n" "${COMPREPLY[@]}"' \
+        "$SRC/completions/coop.bash" "$@" 2>&1
+}
+is "bash completes an option" "$(complete_bash run --net)" "--network"
+is "bash completes a value" "$(complete_bash run --network o)" "off"
+is "bash completes a subcommand" "$(complete_bash doc)" "doctor"
+is "bash completes no option of coop's after the command" "$(complete_bash run ls --net)" ""
+is "bash knows an option of plan alone" "$(complete_bash plan --as)" "--as-bwrap"
+is "bash does not offer it to run" "$(complete_bash run --as)" ""
+for shell in zsh:_coop fish:coop.fish; do
+    if command -v "${shell%:*}" >/dev/null; then
+        ok "${shell%:*} can parse ${shell#*:}" "${shell%:*}" -n "$SRC/completions/${shell#*:}"
+    else
+        skip_never "${shell%:*} can parse ${shell#*:}" "no ${shell%:*} here"
+    fi
+done
+
+# ---- README and its kin
+
+targets=$(sed -nE 's/^([a-z-]+):.*/\1/p' "$SRC/Makefile")
+for file in README.md CONTRIBUTING.md; do
+    for target in $(grep -oE '\bmake [a-z-]+' "$SRC/$file" | cut -d ' ' -f 2 | sort -u); do
+        case $target in
+        test | demo | check | bench | install | format | clean | test-*) ;;
+        *) grep -qE "(^ {4}|\`)(sudo )?make $target" "$SRC/$file" || continue ;; # "make sense" is no command
+        esac
+        ok "$file: make $target exists" grep -qx -- "$target" <<<"$targets"
+    done
+done
+for target in demo test; do
+    ok "README.md names 'make $target' before all else" \
+        awk -v want="make $target" 'index($0, want) { found = 1 } /^## / { exit !found }' "$SRC/README.md"
+done
+for option in $(grep -E '^ +coop |`--' "$SRC/README.md" | grep -oE -e ' --[a-z]+[a-z-]*|`--[a-z-]+' | tr -d ' `' | sort -u); do
+    ok "README.md: $option exists" grep -qx -- "$option" <<<"$everything"
+done
+for file in README.md CONTRIBUTING.md CHANGELOG.md doc/architecture.md; do
+    for link in $(grep -oE '\]\([^)#:]+\)' "$SRC/$file" | tr -d ']()'); do
+        ok "$file: $link exists" test -e "$(dirname "$SRC/$file")/$link"
+    done
+    for path in $(grep -oE '`(src|test|tools|doc|man|include|bench)/[A-Za-z0-9_./-]+`' "$SRC/$file" | tr -d '`' | grep -v NAME | sort -u); do
+        ok "$file: $path exists" test -e "$SRC/$path"
+    done
+done
+sed -n '/^```c$/,/^```$/p' "$SRC/README.md" | sed '/^```/d' >snippet.c
+ok "the README's program compiles" "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -I"$SRC/include" -fsyntax-only snippet.c
+like "CHANGELOG.md knows this version" "$(cat "$SRC/CHANGELOG.md")" "^## $("$COOP" --version | cut -d ' ' -f 2)"
+
+# ---- the result document: what is printed is documented, and the reverse
+
+documented=$(sed -nE 's/^\.(It )?Ic ([a-z_]+( , [a-z_-]+)*).*/\2/p' "$SRC/man/coop-result.5" | tr -s ' ,' '\n' | sort -u)
+printed=$({
+    "$COOP" run --mode preferred --json --timeout 50ms --cpus 1 --cpu-seconds 9 --file-size 1m --open-files 64 -- sleep 60
+    "$COOP" run --mode preferred --json -- no-such-command
+} 2>/dev/null | sed -nE 's/^ *"([a-z_-]+)": .*/\1/p' | sort -u)
+is "coop-result(5) documents what is printed" "$(comm -13 <(echo "$documented") <(echo "$printed"))" ""
+is "and nothing that is not" "$(comm -23 <(echo "$documented") <(echo "$printed"))" ""
+
+ok "the licence is the Apache License 2.0" grep -q 'Version 2.0, January 2004' "$SRC/LICENSE"
+done_testing

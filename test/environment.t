@@ -1,0 +1,71 @@
+#!/bin/bash
+# The environment and the descriptors of a command: built, never inherited.
+. "$(dirname "$0")/box.sh"
+
+clean() { env -i "$@" </dev/null; }
+in_box() { clean "$@" "$COOP" run -w ws env | sort; }
+own="HOME=/work
+LOGNAME=tess
+PATH=/work/tools:/usr/local/bin:/usr/bin:/bin
+PWD=/work
+SHELL=/bin/sh
+USER=tess"
+is_root && own=${own//tess/root}
+
+is "with nothing around, it has these" "$(in_box USER=tess)" "$own"
+is "nothing else of the caller's comes in" \
+    "$(in_box USER=tess SECRET=s AWS_SECRET_ACCESS_KEY=s LD_PRELOAD=/nowhere LD_LIBRARY_PATH=/nowhere PYTHONPATH=/x \
+        SSH_AUTH_SOCK=/x http_proxy=x HOME=/home/tess PATH=/sbin SHELL=/bin/zsh PWD=/elsewhere DISPLAY=:0 \
+        XDG_RUNTIME_DIR=/run/user/0 DBUS_SESSION_BUS_ADDRESS=x BASH_ENV=/x ENV=/x IFS=x COOP_X=1 2>&1)" "$own"
+is "language, clock and terminal do" \
+    "$(in_box USER=tess LANG=C LC_ALL=C LC_TIME=x LANGUAGE=de TERM=vt100 TZ=UTC COLORTERM=truecolor NO_COLOR=1)" \
+    "$(printf '%s\n' "$own" LANG=C LC_ALL=C LC_TIME=x LANGUAGE=de TERM=vt100 TZ=UTC COLORTERM=truecolor NO_COLOR=1 | sort)"
+while read -r tmpdir expected; do
+    is "TMPDIR=$tmpdir" "$(in_box USER=tess TMPDIR="$tmpdir" | grep TMPDIR)" "$expected"
+done <<END
+/tmp TMPDIR=/tmp
+/var/tmp TMPDIR=/var/tmp
+$T
+/no/such/place
+END
+is "without USER it still has one" "$(in_box A=1 | grep ^USER= | wc -w)" 1
+is "--same-path: HOME and PATH follow" "$(clean USER=tess "$COOP" run -w ws --same-path sh -c 'echo $HOME $PATH')" \
+    "$T/ws $T/ws/tools:/usr/local/bin:/usr/bin:/bin"
+
+set_by() { clean USER=tess PASSED=yes EMPTY= "$COOP" run -w ws "$@"; }
+is "--env sets" "$(set_by --env A=1 -e B=two=2 -e C= sh -c 'echo "$A/$B/${C-unset}"')" 1/two=2/
+is "--env replaces what coop sets" "$(set_by --env PATH=/usr/bin --env HOME=/tmp --env USER=x sh -c 'echo $PATH $HOME $USER')" "/usr/bin /tmp x"
+is "the last --env wins" "$(set_by -e A=1 -e A=2 sh -c 'echo $A')" 2
+is "--env with spaces, quotes and newlines" "$(set_by -e "A=a 'b' \"c\"
+d" printenv A)" "a 'b' \"c\"
+d"
+is "--env-pass passes" "$(set_by --env-pass PASSED sh -c 'echo $PASSED')" yes
+is "--env-pass of an empty one" "$(set_by --env-pass EMPTY sh -c 'echo ${EMPTY-unset}')" ""
+is "--env-pass of one that is not set" "$(set_by --env-pass ABSENT sh -c 'echo ${ABSENT-unset}')" unset
+is "--env is stronger than --env-pass" "$(set_by --env PASSED=no --env-pass PASSED printenv PASSED)" no
+is "each name comes once" "$(set_by --env PATH=/bin --env-pass PATH --env PASSED=1 --env-pass PASSED env | cut -d= -f1 | sort | uniq -d)" ""
+for bad in =x NOEQUALS ''; do
+    status "bad variable: '$bad'" 125 set_by --env "$bad" true
+done
+mkdir ws/tools && printf '#!/bin/sh\necho tool\n' >ws/tools/mytool && cp ws/tools/mytool ws/tools/ls && chmod +x ws/tools/*
+is "the workspace's tools are found, and first" "$(run mytool; run ls)" $'tool\ntool'
+is "also by the command's own search" "$(run sh -c mytool)" tool
+is "an agent cannot be tricked by the current directory" "$(cp ws/tools/mytool ws/here; run here 2>/dev/null; echo $?)" 127
+
+# ---- descriptors
+
+rm ws/tools/ls
+secret=$T/secret && echo content >"$secret"
+for fd in {10..40}; do eval "exec $fd<$secret"; done
+exec 7<"$secret" 8<"$T" 9>>"$T/out"
+is "no descriptor but 0, 1 and 2" "$(run sh -c 'ls /proc/$$/fd; :' | sort -n | xargs)" "0 1 2"
+refused "a directory outside is not among them" run sh -c 'cat /proc/self/fd/8/secret'
+is "--keep-fd keeps the one" "$(run --keep-fd 7 sh -c 'cat <&7; ls /proc/$$/fd; :' | xargs)" "content 0 1 2 7"
+is "and another, for writing" "$(run --keep-fd 9 --keep-fd 12 sh -c 'echo x >&9; ls /proc/$$/fd; :' | sort -n | xargs; cat out)" "0 1 2 9 12
+x"
+status "a descriptor that is not open is refused" 125 run --keep-fd 99 true
+for fd in {10..40} 7 8 9; do eval "exec $fd>&-"; done
+is "input comes through" "$(echo given | "$COOP" run -w ws cat)" given
+is "no input is the end of it" "$("$COOP" run -w ws cat </dev/null | wc -c)" 0
+is "umask and limits on signals are plain" "$(umask 027; trap '' TERM; run sh -c 'umask; grep -c "SigIgn:.0*$" /proc/self/status')" $'0027\n1'
+done_testing

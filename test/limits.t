@@ -1,0 +1,161 @@
+#!/bin/bash
+# Limits: each is held, told apart from other failures, and the result says by what.
+. "$(dirname "$0")/box.sh"
+
+json() { "$COOP" run -w ws --json "$@" </dev/null; }
+held_by() { json "$@" true | jq -r ".enforced.limits.memory.by"; }
+if held_by | grep -q cgroup; then has_cgroup=1; else has_cgroup=0; fi
+note "memory is held by: $(held_by)"
+
+# ---- memory: each wants more than the limit of 64 MiB and would keep it
+
+cat >ws/processes.py <<'END'
+import os, time
+for i in range(8):
+    if os.fork() == 0:
+        hold = bytearray(20 << 20)
+        for j in range(0, len(hold), 4096): hold[j] = 1
+        time.sleep(600)
+exit(os.wait()[1] != 0) # where a cgroup holds the limit, one of them is killed, not all
+END
+cat >ws/memfd.py <<'END'
+import os
+fd = os.memfd_create("x")
+for i in range(200): os.write(fd, b"x" * (1 << 20))
+import time; time.sleep(600)
+END
+cat >ws/memfds.py <<'END'
+import os
+for i in range(50):
+    if os.fork() == 0:
+        fd = os.memfd_create("x")
+        for j in range(4): os.write(fd, b"x" * (1 << 20))
+        import time; time.sleep(600)
+exit(os.wait()[1] != 0)
+END
+cat >ws/sysv.py <<'END'
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+for i in range(20):
+    at = libc.shmat(libc.shmget(0, 10 << 20, 0o1600), None, 0)
+    if at == ctypes.c_void_p(-1).value: raise SystemExit(3)
+    ctypes.memset(at, 1, 10 << 20)
+    libc.shmdt(ctypes.c_void_p(at)) # still there, belongs to no process
+import time; time.sleep(600)
+END
+cat >ws/shared.py <<'END'
+import mmap
+m = mmap.mmap(-1, 200 << 20, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)
+for i in range(0, len(m), 4096): m[i] = 1
+import time; time.sleep(600)
+END
+cat >ws/private.py <<'END'
+hold = [bytearray(b"x" * (1 << 20)) for i in range(200)]
+import time; time.sleep(600)
+END
+eat() { # NAME COMMAND...
+    local name=$1
+    shift
+    result=$(timeout 60 "$COOP" run -w ws --json --memory 64m --tmp-size 512m --timeout 20s "$@" </dev/null)
+    isnt "memory: $name does not succeed" "$(jq .status <<<"$result")" 0
+    is "memory: $name is not stopped by the clock" "$(jq .timed_out <<<"$result")" false
+    is "memory: $name is told" "$(jq -r '.oom, (.denials[] | .operation)' <<<"$result" | sort -u | xargs)" "memory true"
+}
+eat "python" python3 private.py
+eat "many processes" python3 processes.py
+eat "a memory file" python3 memfd.py
+eat "many memory files" python3 memfds.py
+eat "System V segments" python3 sysv.py
+eat "shared mappings" python3 shared.py
+eat "files in /tmp" sh -c 'dd if=/dev/zero of=/tmp/f bs=1M count=200 && sleep 600'
+eat "files in /dev/shm" sh -c 'dd if=/dev/zero of=/dev/shm/f bs=1M count=200 && sleep 600'
+eat "node" node -e 'const a = []; for (;;) a.push(Buffer.alloc(1 << 20, 1))'
+eat "java" java -Xms300m -XX:+AlwaysPreTouch -version
+like "without --json the sentence is on standard error" "$(run --memory 64m python3 private.py 2>&1 >/dev/null)" 'memory.*(64|limit)'
+is "and not on standard output" "$(run --memory 64m python3 private.py 2>/dev/null)" ""
+is "nothing is said when all is well" "$(run --memory 64m true 2>&1)" ""
+is "what fits, fits" "$(json --memory 300m python3 -c 'x = b"x" * (100 << 20)' | jq -c '[.status, .oom, (.denials | length)]')" '[0,false,0]'
+is "a plain failure is no memory failure" "$(json --memory 64m sh -c 'kill -KILL $$' | jq -c '[.signal, .oom]')" '[9,false]'
+
+# ---- never by address space: these reserve far more than they use
+
+is "node runs under 2g" "$(run --memory 2g node -e 'console.log(6 * 7)')" 42
+ok "java runs under 2g" run --memory 2g java -version
+is "64 GiB of address space can be reserved under 64m" "$(run --memory 64m python3 -c '
+import ctypes
+libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p
+print(libc.mmap(None, ctypes.c_size_t(64 << 30), 0, 0x4022, -1, ctypes.c_long(0)) != ctypes.c_void_p(-1).value)')" True
+
+# ---- processes
+
+cat >ws/forks.py <<'END'
+import os, sys, time
+n = 0
+try:
+    for i in range(int(sys.argv[1])):
+        if os.fork() == 0: time.sleep(600)
+        n += 1
+except BlockingIOError: pass
+print(n)
+END
+result=$(json --pids 20 python3 forks.py 100)
+started=$(jq -r .stdout.text <<<"$result")
+is "pids: no more than 20 processes" "$((started < 20 && started > 10))" 1
+if [ $has_cgroup = 0 ]; then
+    skip_never "pids: told" "without a cgroup the kernel refuses and tells nobody"
+else
+    is "pids: told" "$(jq -c '[.pids_hit, .denials[0].operation]' <<<"$result")" '[true,"pids"]'
+fi
+is "pids: within the limit nothing is told" "$(json --pids 100 python3 forks.py 20 | jq -c '[.stdout.text, .pids_hit, (.denials | length)]')" '["20\n",false,0]'
+is "pids: threads count" "$(run --pids 20 python3 -c '
+import threading, time
+n = 0
+try:
+    for i in range(100): threading.Thread(target=time.sleep, args=(600,), daemon=True).start(); n += 1
+except RuntimeError: pass
+print(n < 20)')" True
+is "pids: 512 by default" "$(json python3 forks.py 600 | jq -c '[(.stdout.text | tonumber) < 512, (.stdout.text | tonumber) > 480, .enforced.limits.pids.value]')" '[true,true,512]'
+is "pids: a box beside it is not touched" "$(run --pids 20 python3 forks.py 100 >/dev/null & run --pids 20 python3 forks.py 10; wait)" 10
+
+# ---- the others
+
+status "cpu-seconds: a busy command ends" 152 run --cpu-seconds 1 sh -c 'while :; do :; done'
+status "file-size: a big file ends it" 153 run --file-size 1m sh -c 'exec head -c 5000000 /dev/zero >big'
+is "file-size: and stays small" "$(stat -c %s ws/big)" 1048576
+is "open-files: are counted" "$(run --open-files 20 python3 -c '
+n = 0
+try: keep = [open("/dev/null") for i in range(100)]
+except OSError as e: print(e.errno)')" 24
+for place in /tmp /var/tmp /dev/shm /run; do
+    refused "tmp-size: $place is bounded" run --tmp-size 16m dd if=/dev/zero of=$place/f bs=1M count=32
+    ok "tmp-size: $place takes what fits" run --tmp-size 16m dd if=/dev/zero of=$place/f bs=1M count=8
+done
+refused "tmp-size: together, too" run --tmp-size 16m sh -c 'for p in /tmp /dev/shm /run; do dd if=/dev/zero of=$p/f bs=1M count=7 || exit 1; done'
+refused "tmp-size: empty files are bounded" run --tmp-size 1m sh -c 'i=0; while [ $i -lt 200000 ]; do : >/tmp/$i || exit 1; i=$((i + 1)); done'
+refused "/dev takes no files at all" run dd if=/dev/zero of=/dev/f bs=1k count=1
+refused "limits cannot be raised inside" run --open-files 20 bash -c 'ulimit -n 100'
+refused "not by root inside either" run --uid 0 --open-files 20 bash -c 'ulimit -n 100'
+is "no core is written" "$(run bash -c 'ulimit -c; sh -c "kill -SEGV \$\$"; ls core* 2>/dev/null' 2>/dev/null)" 0
+
+# ---- what holds them
+
+limits=$(json --memory 64m --pids 20 --cpus 0.5 --cpu-seconds 7 --file-size 1m --open-files 20 --tmp-size 16m true | jq -c .enforced.limits)
+while read -r name value by; do
+    is "enforced: $name has its value" "$(jq -r ".[\"$name\"].value" <<<"$limits")" "$value"
+    like "enforced: $name is held by $by" "$(jq -r ".[\"$name\"].by" <<<"$limits")" "^$by"
+done <<END
+memory 67108864 $([ $has_cgroup = 1 ] && echo cgroup || echo sampled)
+pids 20 $([ $has_cgroup = 1 ] && echo cgroup || echo RLIMIT_NPROC)
+cpus 500 $([ $has_cgroup = 1 ] && echo cgroup || echo null)
+cpu-seconds 7 RLIMIT_CPU
+file-size 1048576 RLIMIT_FSIZE
+open-files 20 RLIMIT_NOFILE
+tmp-size 16777216 tmpfs
+END
+[ $has_cgroup = 0 ] && like "a limit that nothing holds is said on standard error" "$(run --cpus 0.5 true 2>&1)" 'cpus'
+unlike "never RLIMIT_AS" "$(run --memory 64m cat /proc/self/limits | grep 'address space')" ' [0-9]+ '
+for limit in memory pids tmp-size; do
+    is "none: $limit is not limited" "$(json --$limit none true | jq -c ".enforced.limits[\"$limit\"]")" null
+done
+done_testing
