@@ -47,6 +47,14 @@ static void change_watch(struct coop_box *box, int fd, uint32_t events, enum sou
     (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_MOD, fd, &event);
 }
 
+/* Out of the watch first: another process may hold a copy, and epoll would go on about it. */
+static void close_watched(struct coop_box *box, int *fd)
+{
+    if (*fd >= 0 && box->epoll_fd >= 0)
+        (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, *fd, NULL);
+    close_fd(fd);
+}
+
 static void set_timer(struct coop_box *box)
 {
     uint64_t at = box->deadline_ns;
@@ -138,7 +146,8 @@ static ssize_t read_output(struct coop_box *box, int stream)
         else
             capture_append(&box->captures[stream], bytes, (size_t)n);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-        close_fd(&box->output_fds[stream]);
+        close_watched(box, &box->output_fds[stream]);
+        errno = 0;
     }
     return n;
 }
@@ -152,7 +161,21 @@ static void write_input(struct coop_box *box)
         box->input_at += (size_t)n;
     if ((n < 0 && errno != EAGAIN && errno != EINTR) ||
         box->input_at == box->options.input_length)
-        close_fd(&box->input_fd);
+        close_watched(box, &box->input_fd);
+}
+
+/* Either the caller's input is waited for, or room in the command's pipe; never both. */
+static void watch_input(struct coop_box *box, bool has_room)
+{
+    change_watch(box, box->options.input_fd, has_room ? EPOLLIN : 0, FROM_INPUT);
+    change_watch(box, box->input_fd, has_room ? 0 : EPOLLOUT, TO_INPUT);
+}
+
+static void end_input(struct coop_box *box)
+{
+    if (box->options.relay_input)
+        (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->options.input_fd, NULL);
+    close_watched(box, &box->input_fd);
 }
 
 /* Only what fits the pipe is taken from the caller's input, so nothing has to be kept here. */
@@ -165,21 +188,16 @@ static void relay_input(struct coop_box *box)
     (void)ioctl(box->input_fd, FIONREAD, &used);
     size_t most = room - used > (int)sizeof bytes ? sizeof bytes : (size_t)(room - used);
     if (most < 4096) { /* wait until the command has read some */
-        change_watch(box, box->options.input_fd, 0, FROM_INPUT);
-        change_watch(box, box->input_fd, EPOLLOUT, TO_INPUT);
+        if (!box->input_waits)
+            watch_input(box, false);
         return;
     }
     ssize_t n = read(box->options.input_fd, bytes, most < 4096 ? most : most & ~(size_t)4095);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0 || write(box->input_fd, bytes, (size_t)n) != n) {
-        (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->options.input_fd, NULL);
-        close_fd(&box->input_fd);
+        end_input(box);
         return;
-    }
-    if (!box->input_waits) {
-        change_watch(box, box->options.input_fd, EPOLLIN, FROM_INPUT);
-        change_watch(box, box->input_fd, 0, TO_INPUT);
     }
 }
 
@@ -373,7 +391,7 @@ static void on_end(struct coop_box *box)
     box->state = BOX_ENDED;
 }
 
-static void dispatch(struct coop_box *box, enum source source)
+static void dispatch(struct coop_box *box, enum source source, uint32_t events)
 {
     switch (source) {
     case FROM_CONTROL:
@@ -388,11 +406,20 @@ static void dispatch(struct coop_box *box, enum source source)
         on_timer(box);
         break;
     case TO_INPUT:
-    case FROM_INPUT:
-        if (box->input_fd >= 0 && box->options.relay_input)
-            relay_input(box);
-        else if (box->input_fd >= 0)
+        if (box->input_fd < 0)
+            break;
+        if (events & (EPOLLERR | EPOLLHUP)) /* nobody reads it any more */
+            end_input(box);
+        else if (!box->options.relay_input)
             write_input(box);
+        else if (box->input_waits)
+            relay_input(box);
+        else /* room again: ask the caller's input once more, and never read it unasked */
+            watch_input(box, true);
+        break;
+    case FROM_INPUT:
+        if (box->input_fd >= 0)
+            relay_input(box);
         break;
     case FROM_PIDFD:
         break;
@@ -415,7 +442,7 @@ static int step(struct coop_box *box, int timeout, coop_error **err)
         if (events[i].data.u32 == FROM_PIDFD)
             has_ended = true;
         else
-            dispatch(box, (enum source)events[i].data.u32);
+            dispatch(box, (enum source)events[i].data.u32, events[i].events);
     }
     if (has_ended)
         on_end(box);
