@@ -316,17 +316,23 @@ static int in_child(bool (*test)(void))
     return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
+/* Several times: what a sandbox keeps between runs must not take the free numbers either. */
 static bool run_without_stdio(void)
 {
     coop_sandbox *sandbox = new_sandbox();
-    coop_result *result = NULL;
+    bool ok = true;
 
     for (int i = 0; i < 3; i++)
         (void)close(i);
-    bool ok = coop_run(sandbox, shell("cat; echo out; echo err >&2"), NULL, &result, NULL) == 0 &&
-              strcmp(out_of(result), "out\n") == 0 &&
-              strcmp(coop_result_output(result, COOP_STREAM_STDERR, NULL), "err\n") == 0;
-    coop_result_free(result);
+    for (int i = 0; i < 3; i++) {
+        coop_result *result = NULL;
+
+        ok = ok &&
+             coop_run(sandbox, shell("cat; echo out; echo err >&2"), NULL, &result, NULL) == 0 &&
+             strcmp(out_of(result), "out\n") == 0 &&
+             strcmp(coop_result_output(result, COOP_STREAM_STDERR, NULL), "err\n") == 0;
+        coop_result_free(result);
+    }
     coop_sandbox_free(sandbox);
     for (int i = 0; i < 3; i++)
         ok = ok && fcntl(i, F_GETFD) < 0; /* closed still */

@@ -220,6 +220,22 @@ TEST(another_thread_cancels_a_box)
     coop_sandbox_free(sandbox);
 }
 
+TEST(cancelling_what_has_ended_changes_nothing)
+{
+    static struct watched watched;
+    coop_sandbox *sandbox = new_sandbox();
+    coop_result *result = NULL;
+
+    CHECK(start_watched(sandbox, "exit 3", &watched) == 0);
+    CHECK(!STEP_UNTIL(&watched, false));
+    CHECK(coop_kill(watched.box) == 0);
+    CHECK(coop_wait(watched.box, &result, NULL) == 0);
+    CHECK(coop_result_exit_code(result) == 3);
+    CHECK(coop_result_ended_by(result) == COOP_ERROR_NONE);
+    coop_result_free(result);
+    coop_sandbox_free(sandbox);
+}
+
 TEST(a_signal_reaches_the_command)
 {
     static struct watched watched;
@@ -343,8 +359,7 @@ TEST(only_kept_descriptors_are_inherited)
     const coop_run_options options = { .size = sizeof options,
                                        .keep_fds = &kept_fd,
                                        .n_keep_fds = 1 };
-    coop_result *result = run_text(
-        sandbox, "read x <&8; echo $x; ls /proc/$$/fd; :", &options);
+    coop_result *result = run_text(sandbox, "read x <&8; echo $x; ls /proc/$$/fd; :", &options);
     CHECK(result);
     CHECK_STR(out_of(result), "through\n0\n1\n2\n8\n");
     CHECK(fcntl(kept_fd, F_GETFD) == FD_CLOEXEC);

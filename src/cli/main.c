@@ -1,6 +1,8 @@
 /*
  * main.c - coop: finds the subcommand
  */
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +46,19 @@ static int unknown(const char *word)
     return 2;
 }
 
+/* A caller may have closed some of 0, 1 and 2: files opened later must not take their place. */
+static bool fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!fill_standard_descriptors())
+        return 125;
     /* A setuid coop would let its caller direct the rights of its owner. */
     if (getauxval(AT_SECURE)) {
         fprintf(stderr, "coop: refuses to run setuid, setgid or with file capabilities\n");

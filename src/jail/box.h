@@ -42,6 +42,7 @@ struct coop_box {
     int pidfd;
     int control_fd;
     int input_fd;     /* write end of the command's standard input, -1 when closed */
+    int unread_fd;    /* read end of the input pipe, held where what is unread is given back */
     int output_fds[2]; /* read ends */
     int terminal_fd;  /* master */
     int epoll_fd;

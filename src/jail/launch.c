@@ -438,6 +438,8 @@ static void hand_over(struct launch *launch)
     box->pidfd = take_fd(&launch->pidfd);
     box->control_fd = take_fd(&launch->control[0]);
     box->input_fd = take_fd(&launch->pipes[0][1]);
+    if (box->options.relay_input && lseek(box->options.input_fd, 0, SEEK_CUR) >= 0)
+        box->unread_fd = take_fd(&launch->pipes[0][0]);
     box->output_fds[0] = take_fd(&launch->pipes[1][0]);
     box->output_fds[1] = take_fd(&launch->pipes[2][0]);
 }

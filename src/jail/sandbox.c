@@ -165,7 +165,7 @@ static struct coop_box *box_new(coop_sandbox *sandbox)
     if (!box)
         return NULL;
     box->sandbox = sandbox;
-    box->pidfd = box->control_fd = box->input_fd = box->terminal_fd = -1;
+    box->pidfd = box->control_fd = box->input_fd = box->unread_fd = box->terminal_fd = -1;
     box->epoll_fd = box->timer_fd = box->output_fds[0] = box->output_fds[1] = -1;
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)
         box->cgroup.parent_fds[i] = box->cgroup.fds[i] = box->cgroup.procs_fds[i] = -1;
@@ -180,6 +180,7 @@ void box_free(struct coop_box *box)
     close_fd(&box->pidfd);
     close_fd(&box->control_fd);
     close_fd(&box->input_fd);
+    close_fd(&box->unread_fd);
     close_fd(&box->output_fds[0]);
     close_fd(&box->output_fds[1]);
     close_fd(&box->terminal_fd);

@@ -206,10 +206,9 @@ static void give_back_input(struct coop_box *box)
 {
     int unread = 0;
 
-    if (box->input_fd < 0 || !box->options.relay_input)
-        return;
-    if (ioctl(box->input_fd, FIONREAD, &unread) == 0 && unread > 0)
+    if (box->unread_fd >= 0 && ioctl(box->unread_fd, FIONREAD, &unread) == 0 && unread > 0)
         (void)lseek(box->options.input_fd, -(off_t)unread, SEEK_CUR);
+    close_fd(&box->unread_fd);
 }
 
 static void receive_terminal(struct coop_box *box, struct msghdr *header)
