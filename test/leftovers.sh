@@ -43,7 +43,7 @@ no_cgroups_of() { [ -z "$(cgroups_of "$@")" ]; }
 snapshot() {
     local dir
     for dir in "$@"; do
-        (cd "$dir" && find . -printf '%p %y %m %U:%G %s %T@ %l\n' | LC_ALL=C sort)
+        (cd "$dir" && find . -type d -printf '%p %y %m %U:%G\n' -o -printf '%p %y %m %U:%G %s %T@ %l\n' | LC_ALL=C sort)
     done
     grep -cE ' - (tmpfs|proc|devpts|overlay) ' /proc/self/mountinfo
 }

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/box.sh"
 
 json() { "$COOP" run -w ws --json "$@" </dev/null; }
-held_by() { json "$@" true | jq -r ".enforced.limits.memory.by"; }
+held_by() { json true | jq -r ".enforced.limits.memory.by"; }
 if held_by | grep -q cgroup; then has_cgroup=1; else has_cgroup=0; fi
 note "memory is held by: $(held_by)"
 

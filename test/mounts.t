@@ -11,8 +11,8 @@ export COOP T BIN
 # ---- attributes of every mount
 
 mkdir plain && : >plain/file
-options=(--ro plain:/ro --rw plain:/rw --mount type=tmpfs,target=/scratch,size=1m
-    --mount type=tmpfs,target=/quiet,readonly -v "$T/plain:/v:ro" --block /work/secret)
+options=(--ro plain:/ro --rw plain:/rw --mount "type=tmpfs,target=/scratch,size=1m"
+    --mount "type=tmpfs,target=/quiet,readonly" -v "$T/plain:/v:ro" --block /work/secret)
 mkdir ws/secret
 run "${options[@]}" cat /proc/self/mountinfo >mountinfo
 is "there are mounts to look at" "$(($(wc -l <mountinfo) > 15))" 1
@@ -118,7 +118,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
         strace -f -qq -o /dev/null -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=300000 \
             "$COOP" run "${arguments[@]}" </dev/null >swapped 2>message &
         tracer=$!
-        opened() { ls -l "/proc/$(pgrep -nx coop -P $tracer)/fd" | grep -q " $T/good$"; }
+        opened() { find "/proc/$(pgrep -nx coop -P $tracer)/fd" -lname "$T/good" | grep -q .; }
         if await opened; then
             mv good old && mv evil good
             wait $tracer

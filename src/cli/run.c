@@ -39,6 +39,12 @@ static bool write_all(int fd, const char *bytes, size_t n)
 
         if (written < 0 && errno == EINTR)
             continue;
+        if (written < 0 && errno == EAGAIN) { /* the caller made it non-blocking: wait ourselves */
+            struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+            (void)poll(&room, 1, -1);
+            continue;
+        }
         if (written <= 0)
             return false;
         bytes += written;
@@ -75,6 +81,7 @@ int run_signal_fd(void)
         (void)sigaddset(&set, passed_on[i]);
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write that is too large fails, and that is told */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

@@ -21,7 +21,7 @@ int init_image_open(coop_error **err)
     if (fd < 0) {
         int r = fail(err, errno, "make an executable memory file");
 
-        return fail_hint(err, r, "'sysctl vm.memfd_noexec' must be 0 or 1");
+        return r == -EACCES ? fail_hint(err, r, "'sysctl vm.memfd_noexec' must be 0 or 1") : r;
     }
     if (fd < 3) { /* somebody closed standard input: those numbers are the command's */
         int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -92,6 +92,10 @@ static int make_channels(struct launch *launch, coop_error **err)
         r = make_pipe(launch->pipes[i]);
     if (r < 0)
         return fail(err, -r, "make the pipes for input and output");
+    /* Root's pipes must be the box's: /dev/stdout opens them anew. */
+    for (int i = 0; i < 3 && box->plan.map_owners && !box->plan.has_tty; i++)
+        if (fchown(launch->pipes[i][0], box->plan.outside_uid, box->plan.outside_gid) < 0)
+            return fail(err, errno, "hand over the pipes for input and output");
     const char go = PROTOCOL_GO;
     if (send(launch->control[0], &go, 1, MSG_NOSIGNAL) != 1)
         return fail(err, errno, "write to the control socket");
@@ -114,7 +118,7 @@ static bool needs_user_namespace(const struct coop_box *box)
 
     if (plan->tier < COOP_TIER_NAMESPACES)
         return false;
-    return box->sandbox->host.uid == 0 ||
+    return box->sandbox->host.is_root ||
            (plan->policy->has_uid && plan->policy->uid == 0 && has_range(box->sandbox->host.uid));
 }
 
@@ -124,7 +128,7 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
     const struct plan *plan = &box->plan;
     const struct user_namespace_map map = {
         plan->inside_uid, plan->outside_uid, plan->inside_gid, plan->outside_gid,
-        box->sandbox->host.uid != 0,
+        !box->sandbox->host.is_root,
     };
 
     if (!needs_user_namespace(box))

@@ -24,7 +24,7 @@ struct making {
 
 bool template_is_possible(const coop_policy *policy, const struct host *host)
 {
-    if (host->uid == 0 || !host->namespaces || !host->mount_setattr ||
+    if (host->is_root || !host->namespaces || !host->mount_setattr ||
         (policy->has_uid && policy->uid == 0) || policy->mode == COOP_MODE_DISABLED)
         return false;
     for (size_t i = 0; i < policy->n_mounts; i++)

@@ -1,16 +1,33 @@
 #include "plan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/seccomp.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
+
+/* Root of a container or of `unshare -r` is somebody's ordinary user, and must be treated as one. */
+static bool is_host_root(void)
+{
+    char text[64] = "";
+    unsigned inside = 1, outside = 1, count = 0;
+
+    if (geteuid() != 0)
+        return false;
+    auto_close int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+        return true;
+    return sscanf(text, "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 &&
+           outside == 0 && count == UINT32_MAX;
+}
 
 void host_look(struct host *host)
 {
@@ -19,6 +36,7 @@ void host_look(struct host *host)
     *host = (struct host){
         .uid = geteuid(),
         .gid = getegid(),
+        .is_root = is_host_root(),
         .landlock_abi = abi > 0 ? (int)abi : 0,
         .namespaces = true,
         .mount_setattr = raw(NR_MOUNT_SETATTR, -1, "", 0, NULL, 0) != -ENOSYS,

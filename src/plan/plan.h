@@ -105,6 +105,7 @@ struct plan_landlock {
 struct host {
     uid_t uid;
     gid_t gid;
+    bool is_root; /* of the first user namespace: uid 0 of another is an ordinary user */
     int landlock_abi;
     bool namespaces;    /* assumed until a clone fails */
     bool mount_setattr; /* Linux 5.12 */

@@ -273,6 +273,9 @@ static int add_policy_binds(struct view *view, coop_error **err)
     for (size_t i = 0; i < policy->n_mounts; i++) {
         const struct policy_mount *from = &policy->mounts[i];
 
+        if (from->kind != POLICY_BLOCK && strcmp(from->target, view->plan->workspace_view) == 0)
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EEXIST,
+                             "the mount target '%s' is the workspace's own place", from->target);
         if (from->kind != POLICY_BIND)
             continue;
         struct view_mount *mount = view_add(view, VIEW_BIND, from->source, from->target);

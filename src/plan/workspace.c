@@ -45,11 +45,24 @@ static void choose_identity(struct plan *plan, const struct host *host, const st
     plan->workspace_gid = st->st_gid;
     plan->outside_uid = host->uid;
     plan->outside_gid = host->gid;
-    if (host->uid != 0)
+    if (!host->is_root)
         return;
     plan->map_owners = true;
     plan->outside_uid = st->st_uid ? st->st_uid : PLAN_UNPRIVILEGED_ID;
     plan->outside_gid = st->st_gid ? st->st_gid : PLAN_UNPRIVILEGED_ID;
+}
+
+/* The default: the current directory, which may be gone, or out of reach. */
+static int name_current(char out[PATH_MAX], coop_error **err)
+{
+    if (!getcwd(out, PATH_MAX)) {
+        int r = fail(err, errno, "find the current directory, which would be the workspace '.'%s",
+                     errno == ENOENT ? " (deleted)" : "");
+
+        return fail_hint(err, fail_as(err, r, COOP_ERROR_BAD_POLICY),
+                         "name a directory with --workspace DIR");
+    }
+    return strchr(out, '\n') ? bad_workspace(err, EINVAL, ".", "has a newline in its path") : 0;
 }
 
 static bool is_root_directory(const struct stat *st)
@@ -104,11 +117,21 @@ static void choose_directory(struct plan *plan)
 int plan_workspace(struct plan *plan, const struct host *host, const struct plan_request *request,
                    coop_error **err)
 {
-    const char *asked = plan->policy->workspace ? plan->policy->workspace : ".";
+    char current[PATH_MAX];
+    const char *asked = plan->policy->workspace;
     bool same_path = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES;
     struct stat st;
-    int fd = open_workspace(plan, asked, err);
 
+    if (!asked) {
+        int r = name_current(current, err);
+
+        if (r < 0)
+            return r;
+        asked = plan_copy(plan, current);
+        if (!asked)
+            return fail_no_memory(err);
+    }
+    int fd = open_workspace(plan, asked, err);
     if (fd < 0)
         return fd;
     if (fstat(fd, &st) < 0)

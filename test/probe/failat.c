@@ -2,7 +2,7 @@
  * failat.c - make one system call of a program and its children fail
  *
  *   failat LOG COMMAND [ARG...]                    fail nothing; write all calls to LOG
- *   failat LOG -f WHO:CALL:NTH COMMAND [ARG...]    the NTH call CALL of process WHO fails
+ *   failat LOG -f WHO:CALL:NTH COMMAND [ARG...]    the NTH call CALL of process WHO fails; 0: each
  *
  * Traces everything that COMMAND (process 1) starts; processes and threads are numbered in the
  * order of their making. LOG gets one line per call, "WHO:CALL:NTH ERRNO before|after", where ERRNO
@@ -116,7 +116,7 @@ static const struct call calls[] = {
     CALL(mount, ENOMEM),
     CALL(unshare, ENOSPC),
     CALL(setns, EPERM),
-    CALL(keyctl, EDQUOT),
+    CALL(keyctl, ENOMEM),
     CALL(seccomp, ENOMEM),
     CALL(futex, 0),
     CALL(set_tid_address, 0),
@@ -250,7 +250,8 @@ static void on_entry(struct process *process, long number)
     if (calls[i].error)
         fprintf(log_file, "%u:%s:%u %d %s\n", who, calls[i].name, nth, calls[i].error,
                 command_runs ? "after" : "before");
-    if (who == fail_who && nth == fail_nth && strcmp(calls[i].name, fail_name) == 0) {
+    if (who == fail_who && (nth == fail_nth || fail_nth == 0) &&
+        strcmp(calls[i].name, fail_name) == 0) {
         has_failed = true;
         process->is_failing = true;
         fail_error = calls[i].error;
