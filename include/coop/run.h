@@ -75,6 +75,8 @@ COOP_API int coop_signal(coop_box *box, int signal);
 COOP_API int coop_box_terminal(const coop_box *box);
 /* True while the command is stopped, for example by Ctrl-Z. */
 COOP_API bool coop_box_is_stopped(const coop_box *box);
+/* What holds a limit of this box, NULL if nothing does; *value is COOP_LIMIT_NONE if none is set. */
+COOP_API const char *coop_box_limit(const coop_box *box, coop_limit limit, uint64_t *value);
 /* The tier at which this box runs. */
 COOP_API coop_tier coop_box_tier(const coop_box *box);
 

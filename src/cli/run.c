@@ -169,10 +169,30 @@ static int run_captured(coop_sandbox *sandbox, char *const argv[],
     return r < 0 ? r : waited;
 }
 
+/* A limit that was asked for, or is on by default, and that nothing on this host can hold. */
+static void say_limits(const coop_box *box)
+{
+    static const char *const names[COOP_LIMIT_COUNT] = { "memory",      "pids",      "cpus",
+                                                         "cpu-seconds", "file-size", "open-files",
+                                                         "tmp-size" };
+
+    for (int i = 0; i < COOP_LIMIT_COUNT; i++) {
+        uint64_t value = COOP_LIMIT_NONE;
+
+        if (!coop_box_limit(box, (coop_limit)i, &value) && value != COOP_LIMIT_NONE)
+            fprintf(stderr,
+                    "coop run: the limit --%s is NOT enforced: it needs a cgroup, and none may be "
+                    "made here\n",
+                    names[i]);
+    }
+}
+
 void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
 {
     coop_tier tier = coop_box_tier(box);
 
+    if (tier > COOP_TIER_NONE)
+        say_limits(box);
     if (tier == COOP_TIER_FULL)
         return;
     if (tier == COOP_TIER_NONE)

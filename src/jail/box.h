@@ -59,7 +59,7 @@ struct coop_box {
     volatile bool cancelled;
     uint64_t started_ns, ended_ns, deadline_ns, next_sample_ns;
     uint64_t cpu_us, max_rss, bytes_written;
-    uint64_t peak_sampled;
+    uint64_t peak_sampled, segments;
     struct cgroup_usage usage;
     struct box_denial denials[BOX_MAX_DENIALS];
     size_t n_denials;

@@ -130,33 +130,12 @@ static uint64_t private_places(pid_t pid)
     return (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize;
 }
 
-/* System V segments, attached or not: the column "rss" of the box's own list. */
-static uint64_t shared_segments(pid_t pid)
-{
-    char path[64];
-    char line[256];
-    uint64_t sum = 0;
-
-    (void)snprintf(path, sizeof path, "/proc/%d/root/proc/sysvipc/shm", (int)pid);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return 0;
-    while (fgets(line, sizeof line, f)) {
-        unsigned long long rss;
-
-        if (sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &rss) == 1)
-            sum += rss;
-    }
-    (void)fclose(f);
-    return sum;
-}
-
-uint64_t memory_watch_sample(pid_t pid, uint64_t limit)
+uint64_t memory_watch_sample(pid_t pid, uint64_t limit, uint64_t segments)
 {
     char path[64];
 
     (void)snprintf(path, sizeof path, "/proc/%d/root/proc", (int)pid);
-    uint64_t held = private_places(pid) + shared_segments(pid);
+    uint64_t held = private_places(pid) + segments;
     uint64_t quick = sum_of_processes(path, quick_size, true) + held;
     if (quick <= limit)
         return quick;

@@ -9,7 +9,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define MEMORY_WATCH_INTERVAL_NS 100000000u
+/* Often at first, when programs take what they need, less often later. */
+#define MEMORY_WATCH_FIRST_NS  10000000u
+#define MEMORY_WATCH_LATER_NS  50000000u
+#define MEMORY_WATCH_EARLY_NS  1000000000u /* how long "at first" lasts */
 
-/* Bytes in use by the box whose init is `pid`; exact only when above `limit`. 0 if unknown. */
-uint64_t memory_watch_sample(pid_t pid, uint64_t limit);
+/*
+ * Bytes in use by the box whose init is `pid`; exact only when above `limit`. 0 if unknown.
+ * `segments` is what System V segments hold, which only a member of the box can see.
+ */
+uint64_t memory_watch_sample(pid_t pid, uint64_t limit, uint64_t segments);

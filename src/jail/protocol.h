@@ -14,17 +14,17 @@
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 
 /* supervisor to init */
-enum protocol_order { ORDER_SIGNAL = 1 };
+enum protocol_order { ORDER_SIGNAL = 1, ORDER_COUNT_SEGMENTS };
 struct protocol_order_message {
     uint32_t order;
     int32_t value;
 };
 
 /* init to supervisor */
-enum protocol_event { EVENT_ENDED = 1, EVENT_STOPPED, EVENT_CONTINUED, EVENT_TERMINAL, EVENT_DENIED };
+enum protocol_event { EVENT_ENDED = 1, EVENT_STOPPED, EVENT_CONTINUED, EVENT_TERMINAL, EVENT_DENIED, EVENT_SEGMENTS };
 struct protocol_event_message {
     uint32_t event;
     int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */
-    uint64_t count; /* EVENT_DENIED: how often so far */
+    uint64_t count; /* EVENT_DENIED: how often so far; EVENT_SEGMENTS: bytes */
     char text[112]; /* EVENT_DENIED: what was asked for, where that is known */
 };

@@ -73,7 +73,7 @@ static int start_timer(struct coop_box *box)
     if (box->options.timeout_ms)
         box->deadline_ns = box->started_ns + box->options.timeout_ms * 1000000u;
     if (box->plan.watch_memory)
-        box->next_sample_ns = box->started_ns + MEMORY_WATCH_INTERVAL_NS;
+        box->next_sample_ns = box->started_ns + MEMORY_WATCH_FIRST_NS;
     if (!box->deadline_ns && !box->next_sample_ns)
         return 0;
     box->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -276,6 +276,9 @@ bool supervise_read_control(struct coop_box *box)
         box->has_status = true;
         box->status = message.status;
         break;
+    case EVENT_SEGMENTS:
+        box->segments = message.count;
+        break;
     case EVENT_DENIED:
         note_denial(box, &message);
         break;
@@ -285,15 +288,20 @@ bool supervise_read_control(struct coop_box *box)
     return true;
 }
 
-static int send_signal(struct coop_box *box, int number)
+static int send_order(struct coop_box *box, enum protocol_order order, int value)
 {
-    struct protocol_order_message message = { ORDER_SIGNAL, number };
+    struct protocol_order_message message = { order, value };
 
-    if (box->plan.tier < COOP_TIER_NAMESPACES)
-        return kill(-box->pid, number) < 0 && kill(box->pid, number) < 0 ? -errno : 0;
     if (send(box->control_fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return -errno;
     return 0;
+}
+
+static int send_signal(struct coop_box *box, int number)
+{
+    if (box->plan.tier < COOP_TIER_NAMESPACES)
+        return kill(-box->pid, number) < 0 && kill(box->pid, number) < 0 ? -errno : 0;
+    return send_order(box, ORDER_SIGNAL, number);
 }
 
 void box_kill(struct coop_box *box)
@@ -321,6 +329,24 @@ static void on_deadline(struct coop_box *box)
     (void)send_signal(box, SIGTERM);
 }
 
+static void on_sample(struct coop_box *box, uint64_t now)
+{
+    uint64_t limit = box->plan.policy->limits[COOP_LIMIT_MEMORY];
+    uint64_t used = memory_watch_sample(box->pid, limit, box->segments);
+
+    if (used > box->peak_sampled)
+        box->peak_sampled = used;
+    if (used > limit) {
+        box->memory_killed = true;
+        box_kill(box);
+    }
+    (void)send_order(box, ORDER_COUNT_SEGMENTS, 0); /* for the next time */
+    /* Sampling costs time in proportion to what is sampled: never more than a tenth of it. */
+    box->next_sample_ns = now + 9 * (clock_now_ns() - now) +
+                          (now - box->started_ns < MEMORY_WATCH_EARLY_NS ? MEMORY_WATCH_FIRST_NS
+                                                                         : MEMORY_WATCH_LATER_NS);
+}
+
 static void on_timer(struct coop_box *box)
 {
     uint64_t expirations;
@@ -329,18 +355,8 @@ static void on_timer(struct coop_box *box)
     (void)!read(box->timer_fd, &expirations, sizeof expirations);
     if (box->deadline_ns && now >= box->deadline_ns)
         on_deadline(box);
-    if (box->next_sample_ns && now >= box->next_sample_ns) {
-        uint64_t used = memory_watch_sample(box->pid, box->plan.policy->limits[COOP_LIMIT_MEMORY]);
-
-        if (used > box->peak_sampled)
-            box->peak_sampled = used;
-        if (used > box->plan.policy->limits[COOP_LIMIT_MEMORY]) {
-            box->memory_killed = true;
-            box_kill(box);
-        }
-        /* Sampling costs time in proportion to what is sampled: never more than a tenth of it. */
-        box->next_sample_ns = now + MEMORY_WATCH_INTERVAL_NS + 9 * (clock_now_ns() - now);
-    }
+    if (box->next_sample_ns && now >= box->next_sample_ns)
+        on_sample(box, now);
     set_timer(box);
 }
 
@@ -476,6 +492,15 @@ int coop_box_terminal(const coop_box *box)
 bool coop_box_is_stopped(const coop_box *box)
 {
     return box->state == BOX_STOPPED;
+}
+
+const char *coop_box_limit(const coop_box *box, coop_limit limit, uint64_t *value)
+{
+    if ((unsigned)limit >= COOP_LIMIT_COUNT)
+        return NULL;
+    if (value)
+        *value = box->plan.policy->limits[limit];
+    return box->plan.enforced.limits[limit];
 }
 
 coop_tier coop_box_tier(const coop_box *box)

@@ -12,7 +12,8 @@
 static void add_limit(struct plan *plan, int resource, uint64_t soft, uint64_t hard,
                       const char *name)
 {
-    struct step *step = plan_add(plan, STEP_LIMIT, STAGE_EARLY);
+    enum step_stage stage = resource == RLIMIT_NOFILE ? STAGE_COMMAND : STAGE_EARLY;
+    struct step *step = plan_add(plan, STEP_LIMIT, stage);
 
     step->fd = resource;
     step->value = soft;
@@ -30,8 +31,11 @@ static void limit_memory(struct plan *plan, const struct plan_request *request)
         plan->enforced.limits[COOP_LIMIT_MEMORY] = request->cgroup_kind;
         return;
     }
-    add_limit(plan, RLIMIT_DATA, limit, limit, "data");
     plan->watch_memory = plan->tier >= COOP_TIER_NAMESPACES;
+    /* Where the supervisor samples, it shall see and tell; the limit then is for what is too quick
+     * to be seen. */
+    uint64_t each = plan->watch_memory && limit < UINT64_MAX / 4 ? 4 * limit : limit;
+    add_limit(plan, RLIMIT_DATA, each, each, "data");
     plan->enforced.limits[COOP_LIMIT_MEMORY] =
         plan->watch_memory ? "sampled by the supervisor + RLIMIT_DATA of each process"
                            : "RLIMIT_DATA of each process";
@@ -76,14 +80,20 @@ void plan_limits(struct plan *plan, const struct host *host, const struct plan_r
                   "file size");
         enforced[COOP_LIMIT_FILE_SIZE] = "RLIMIT_FSIZE";
     }
-    if (limits[COOP_LIMIT_OPEN_FILES] != COOP_LIMIT_NONE) {
-        add_limit(plan, RLIMIT_NOFILE, limits[COOP_LIMIT_OPEN_FILES], limits[COOP_LIMIT_OPEN_FILES],
-                  "open files");
+    if (limits[COOP_LIMIT_OPEN_FILES] != COOP_LIMIT_NONE)
         enforced[COOP_LIMIT_OPEN_FILES] = "RLIMIT_NOFILE";
-    }
     if (limits[COOP_LIMIT_TMP_SIZE] != COOP_LIMIT_NONE && plan->tier >= COOP_TIER_NAMESPACES)
         enforced[COOP_LIMIT_TMP_SIZE] = "tmpfs size";
     /* One byte, not zero: zero would still hand the core to a program that the host names in
      * core_pattern, which runs outside the box. */
     add_limit(plan, RLIMIT_CORE, 1, 1, "core size");
+}
+
+/* The other last steps need descriptors themselves. */
+void plan_last_limits(struct plan *plan)
+{
+    uint64_t limit = plan->policy->limits[COOP_LIMIT_OPEN_FILES];
+
+    if (limit != COOP_LIMIT_NONE)
+        add_limit(plan, RLIMIT_NOFILE, limit, limit, "open files");
 }

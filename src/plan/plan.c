@@ -303,12 +303,17 @@ static int compile_command(struct plan *plan, const struct host *host,
         plan_seccomp(plan);
     }
     plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
-    if (plan->tier == COOP_TIER_NONE || !host->landlock_abi)
+    if (plan->tier == COOP_TIER_NONE)
         return 0;
-    int r = plan_landlock(plan, host, request, err);
-    if (r == 0)
+    if (host->landlock_abi) {
+        int r = plan_landlock(plan, host, request, err);
+
+        if (r < 0)
+            return r;
         plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
-    return r;
+    }
+    plan_last_limits(plan);
+    return 0;
 }
 
 int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,

@@ -192,6 +192,7 @@ int plan_environment(struct plan *plan, const struct plan_request *request, coop
 int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
                   coop_error **err);
 void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
+void plan_last_limits(struct plan *plan);
 int plan_command(struct plan *plan, const struct plan_request *request, coop_error **err);
 
 /* Words. */
