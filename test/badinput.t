@@ -106,7 +106,7 @@ for value in '' x -1 1.5 99999999999; do
 done
 refuses "--keep-fd of a closed descriptor" 125 "descriptor 77 .*not open" run --keep-fd 77 -- true
 refuses "--block ''" 125 "--block: the blocked path is empty" run --block '' -- true
-accepts "the good neighbours" ok run --memory 1.5g --pids 100 --cpus 1.5 --cpu-seconds 10 --file-size 1m \
+accepts "the good neighbours" ok run --memory 1.5g --pids 100 --cpu-seconds 10 --file-size 1m \
     --open-files 100 --tmp-size 10m --timeout 1m30s --hostname a-b.c --network off --mode required \
     --profile dev --env A= --env-pass NOT_SET -- echo ok
 

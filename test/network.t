@@ -51,11 +51,13 @@ cat >ws/pair.py <<'END'
 import os, socket, sys
 family = getattr(socket, sys.argv[1]); address = {"AF_INET": ("127.0.0.1", 0), "AF_INET6": ("::1", 0), "AF_UNIX": sys.argv[2:] and sys.argv[2].replace("@", "\0")}[sys.argv[1]]
 try:
-    server = socket.socket(family); server.bind(address); server.listen()
+    server = socket.socket(family); server.bind(address); server.listen(); server.settimeout(10)
     if os.fork() == 0:
-        c = socket.socket(family); c.connect(server.getsockname()); c.sendall(b"inside"); os._exit(0)
+        try: c = socket.socket(family); c.connect(server.getsockname()); c.sendall(b"inside")
+        except OSError as e: print("connect:", e.strerror, flush=True)
+        os._exit(0)
     print(server.accept()[0].recv(10).decode())
-except OSError as e: print(e.strerror)
+except OSError as e: print(e.strerror or e)
 END
 
 # ---- outside, the client reaches everything

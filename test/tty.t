@@ -147,6 +147,13 @@ def size():
     s.expect(rb"ready")
     s.resize(12, 34)
     check("and follows it", s.expect(rb"12 34\r\n"), s.seen)
+    sizes = []
+    for i in range(30):
+        one = tty("--", "stty", "size", rows=33, cols=101)
+        one.wait()
+        sizes.append(one.seen.strip().removesuffix(b"\x1b\\").strip())
+        one.close()
+    check("from its first instruction on, 30 times", sizes == [b"33 101"] * 30, set(sizes))
     s.resize(50, 200)
     check("again", s.expect(rb"50 200\r\n"), s.seen)
     s.close()

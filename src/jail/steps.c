@@ -156,6 +156,19 @@ static long attach_checked(struct child *child, long mount_fd, const char *targe
     return r;
 }
 
+/*
+ * A mount that is attached nowhere makes the last close of its descriptor wait for every processor.
+ * So it is put where nobody looks: on the host's /sys, which goes with the host's root, or on the
+ * template's /proc, which our own covers. Where neither is there, it stays detached.
+ */
+static void park_pool(struct child *child)
+{
+    if (child->root_fd >= 0)
+        (void)raw(NR_MOVE_MOUNT, child->pool_fd, "", child->root_fd, "proc", MOVE_MOUNT_EMPTY_PATH);
+    else
+        (void)raw(NR_MOVE_MOUNT, child->pool_fd, "", AT_FDCWD, "/sys", MOVE_MOUNT_EMPTY_PATH);
+}
+
 static long pool(struct child *child, const struct step *step)
 {
     const struct fs_option options[] = {
@@ -169,6 +182,7 @@ static long pool(struct child *child, const struct step *step)
     if (fd < 0)
         return fd;
     child->pool_fd = (int)fd;
+    park_pool(child);
     long r = raw(SYS_mkdirat, fd, "r", 0755);
     if (r == 0)
         r = raw(SYS_mkdirat, fd, "e", 0755);
