@@ -31,41 +31,41 @@ static jmp_buf check_leave;
 static int check_failed;
 static const char *check_skipped;
 
-#define TEST(test_name) \
-    static void test_name(void); \
+#define TEST(test_name)                                                           \
+    static void test_name(void);                                                  \
     static struct check_test check_##test_name = { #test_name, test_name, NULL }; \
-    __attribute__((constructor)) static void check_add_##test_name(void) \
-    { \
-        *check_last = &check_##test_name; \
-        check_last = &check_##test_name.next; \
-    } \
+    __attribute__((constructor)) static void check_add_##test_name(void)          \
+    {                                                                             \
+        *check_last = &check_##test_name;                                         \
+        check_last = &check_##test_name.next;                                     \
+    }                                                                             \
     static void test_name(void)
 
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
+#define CHECK(condition)                                                    \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
             printf("# %s:%d: CHECK(%s)\n", __FILE__, __LINE__, #condition); \
-            check_failed = 1; \
-            longjmp(check_leave, 1); \
-        } \
+            check_failed = 1;                                               \
+            longjmp(check_leave, 1);                                        \
+        }                                                                   \
     } while (0)
 
-#define CHECK_STR(actual, expected) \
-    do { \
-        const char *check_actual = (actual); \
-        const char *check_expected = (expected); \
-        if (!check_actual || strcmp(check_actual, check_expected) != 0) { \
+#define CHECK_STR(actual, expected)                                          \
+    do {                                                                     \
+        const char *check_actual = (actual);                                 \
+        const char *check_expected = (expected);                             \
+        if (!check_actual || strcmp(check_actual, check_expected) != 0) {    \
             printf("# %s:%d: got '%s', expected '%s'\n", __FILE__, __LINE__, \
-                   check_actual ? check_actual : "(null)", check_expected); \
-            check_failed = 1; \
-            longjmp(check_leave, 1); \
-        } \
+                   check_actual ? check_actual : "(null)", check_expected);  \
+            check_failed = 1;                                                \
+            longjmp(check_leave, 1);                                         \
+        }                                                                    \
     } while (0)
 
-#define SKIP(reason) \
-    do { \
+#define SKIP(reason)              \
+    do {                          \
         check_skipped = (reason); \
-        longjmp(check_leave, 1); \
+        longjmp(check_leave, 1);  \
     } while (0)
 
 int main(void)

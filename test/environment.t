@@ -64,6 +64,13 @@ is "--keep-fd keeps the one" "$(run --keep-fd 7 sh -c 'cat <&7; ls /proc/$$/fd; 
 is "and another, for writing" "$(run --keep-fd 9 --keep-fd 12 sh -c 'echo x >&9; ls /proc/$$/fd; :' | sort -n | xargs; cat out)" "0 1 2 9 12
 x"
 status "a descriptor that is not open is refused" 125 run --keep-fd 99 true
+if "$COOP" run -w ws --json true </dev/null | jq -r .enforced.files | grep -q landlock; then
+    ok "outside, a directory's descriptor opens what lies below, a file's opens it anew" sh -c 'cat /proc/self/fd/8/secret && : >>/proc/self/fd/7'
+    refused "a kept directory opens nothing below it" run --keep-fd 8 cat /proc/self/fd/8/secret
+    refused "a kept file cannot be opened anew for writing" run --keep-fd 7 sh -c 'echo x >>/proc/self/fd/7'
+else
+    skip "what a kept descriptor leads to" "no Landlock here"
+fi
 for fd in {10..40} 7 8 9; do eval "exec $fd>&-"; done
 is "input comes through" "$(echo given | "$COOP" run -w ws cat)" given
 is "no input is the end of it" "$("$COOP" run -w ws cat </dev/null | wc -c)" 0

@@ -28,16 +28,18 @@ children_of() { # PID: its children, "pid name" each
 child_named() { children_of "$1" | sed -n "s/^\([0-9]*\) $2\$/\1/p" | head -n 1; } # PID NAME
 
 cgroup_roots() { awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/self/mounts; }
-# cgroups made by the coop processes with these ids
+# cgroups made by the coop processes with these ids; older ones may bear the same numbers
 cgroups_of() {
     local roots
     roots=$(cgroup_roots)
     [ -n "$roots" ] || return 0
     # shellcheck disable=SC2086
-    find $roots -type d -name 'coop-*' 2>/dev/null | awk -F/ -v pids="$*" '
+    find $roots -type d -name 'coop-*' 2>/dev/null | grep -vxF "$old_cgroups" | awk -F/ -v pids="$*" '
         BEGIN { n = split(pids, p, " "); for (i = 1; i <= n; i++) mine[p[i]] = 1 }
         { split($NF, w, "-"); if (w[2] in mine) print }'
 }
+# shellcheck disable=SC2046
+old_cgroups=$(cgroup_roots | xargs -r -I{} find {} -type d -name 'coop-*' 2>/dev/null)
 no_cgroups_of() { [ -z "$(cgroups_of "$@")" ]; }
 
 snapshot() {

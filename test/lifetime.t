@@ -266,7 +266,7 @@ is "all three closed: the command has all three and no more" "$(xargs <fds)" "0 
 rm -f fds
 status "closed stderr: bad input still gives 125" 125 closed '2>&-' --no-such-option
 is "closed stderr: the complaint goes nowhere else" "$(closed '2>&-' --no-such-option)" ''
-status "closed stdout with --json: the document cannot be written" 125 closed '>&-' --json -c 'exit 3'
+status "closed stdout with --json" 3 closed '>&-' --json -c 'exit 3'
 is "closed stdin with --json" "$(closed '<&-' --json -c 'exit 3' | jq .exit_code)" 3
 
 # --- a reader that goes, or does not read --------------------------------------------------------------

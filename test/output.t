@@ -49,9 +49,12 @@ is "appending appends" "$(cat "$T/o")" "$(printf 'to-out\nadded')"
 is "a command that prints nothing" "$(run -- true)" ''
 is "coop itself says nothing in an ordinary run" "$(run -- true 2>&1)" ''
 if [ -w /dev/full ]; then
-    status "a full disk under stdout does not crash coop" 0 bash -c '"$@" >/dev/full' - "$COOP" run -q -- echo x
+    full() { "$COOP" run -q "$@" >/dev/full; }
+    status "output that cannot be written is not lost in silence" 125 full -- echo x
+    like "and that is said" "$(full -- echo x 2>&1)" '^coop run: write .*: No space left on device'
+    status "a command that writes on is told" 125 timeout -s KILL 20 bash -c '"$@" >/dev/full' - "$COOP" run -q -- yes
 else
-    skip_never "a full disk under stdout does not crash coop" "no /dev/full"
+    skip_never "output that cannot be written is not lost in silence" "no /dev/full"
 fi
 
 # --- the document ------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ extern "C" {
 typedef struct coop_probe coop_probe;
 
 typedef struct coop_capability {
-    const char *name;   /* "user-namespaces", "landlock", "cgroup-memory" ... */
-    const char *title;  /* "User namespaces" */
+    const char *name;  /* "user-namespaces", "landlock", "cgroup-memory" ... */
+    const char *title; /* "User namespaces" */
     bool available;
     bool needed;        /* the full tier needs it */
     const char *detail; /* its version or mechanism, or the reason it is missing */

@@ -39,7 +39,7 @@ typedef struct coop_run_options {
     size_t input_length;       /* 0: standard input is at its end from the start */
     coop_output_fn *on_output; /* instead of capturing */
     void *context;
-    const int *keep_fds;       /* descriptors that the command gets under the same numbers */
+    const int *keep_fds; /* descriptors that the command gets under the same numbers */
     size_t n_keep_fds;
     const char *const *env_pass; /* NULL-ended: taken from the caller's environment if set */
     bool relay_input; /* the command's standard input is fed from input_fd until its end */

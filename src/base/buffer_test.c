@@ -5,7 +5,8 @@
 
 #include "check.h"
 
-TEST (starts_empty_and_grows) {
+TEST(starts_empty_and_grows)
+{
     struct buffer buffer = { 0 };
 
     for (int i = 0; i < 1000; i++)
@@ -20,7 +21,8 @@ TEST (starts_empty_and_grows) {
     CHECK(!buffer.data && buffer.length == 0 && buffer.capacity == 0);
 }
 
-TEST (keeps_bytes_that_are_nul) {
+TEST(keeps_bytes_that_are_nul)
+{
     struct buffer buffer = { 0 };
 
     buffer_append(&buffer, "a\0b", 3);
@@ -31,7 +33,8 @@ TEST (keeps_bytes_that_are_nul) {
     buffer_done(&buffer);
 }
 
-TEST (prints_short_and_long_text) {
+TEST(prints_short_and_long_text)
+{
     struct buffer buffer = { 0 };
     char expected[1100];
 
@@ -44,7 +47,8 @@ TEST (prints_short_and_long_text) {
     buffer_done(&buffer);
 }
 
-TEST (grows_by_doubling) {
+TEST(grows_by_doubling)
+{
     auto_buffer struct buffer buffer = { 0 };
     size_t n_growths = 0;
 
@@ -58,7 +62,8 @@ TEST (grows_by_doubling) {
     CHECK(n_growths < 20);
 }
 
-TEST (prints_any_length_at_any_fill_level) {
+TEST(prints_any_length_at_any_fill_level)
+{
     for (int fill = 0; fill < 140; fill++) {
         for (int width = 1; width < 140; width++) {
             auto_buffer struct buffer buffer = { 0 };
@@ -74,7 +79,8 @@ TEST (prints_any_length_at_any_fill_level) {
     }
 }
 
-TEST (hands_its_string_on) {
+TEST(hands_its_string_on)
+{
     struct buffer buffer = { 0 };
 
     buffer_append_string(&buffer, "text");
@@ -88,7 +94,8 @@ TEST (hands_its_string_on) {
     free(string);
 }
 
-TEST (remembers_that_memory_ran_out) {
+TEST(remembers_that_memory_ran_out)
+{
     struct buffer buffer = { 0 };
 
     buffer_append_string(&buffer, "kept");
@@ -113,7 +120,8 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-TEST (fails_where_the_allocator_does) {
+TEST(fails_where_the_allocator_does)
+{
     struct buffer buffer = { 0 };
 
     buffer_append_string(&buffer, "kept");

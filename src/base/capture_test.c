@@ -26,7 +26,8 @@ static void check_text(struct capture *capture, const char *expected)
     CHECK(memcmp(data, expected, length) == 0);
 }
 
-TEST (keeps_everything_below_the_cap) {
+TEST(keeps_everything_below_the_cap)
+{
     struct capture capture;
 
     capture_init(&capture, 0);
@@ -45,7 +46,8 @@ TEST (keeps_everything_below_the_cap) {
     capture_done(&capture);
 }
 
-TEST (drops_the_head_beyond_the_cap) {
+TEST(drops_the_head_beyond_the_cap)
+{
     struct capture capture;
 
     capture_init(&capture, 10);
@@ -69,7 +71,8 @@ TEST (drops_the_head_beyond_the_cap) {
     capture_done(&capture);
 }
 
-TEST (puts_a_turned_ring_in_order_wherever_it_is_turned) {
+TEST(puts_a_turned_ring_in_order_wherever_it_is_turned)
+{
     const size_t cap = 20000;
     char *all = malloc(3 * cap);
 
@@ -94,7 +97,8 @@ TEST (puts_a_turned_ring_in_order_wherever_it_is_turned) {
     free(all);
 }
 
-TEST (costs_no_more_than_the_cap_for_a_gigabyte) {
+TEST(costs_no_more_than_the_cap_for_a_gigabyte)
+{
     static char chunk[65536];
     struct capture capture;
 
@@ -115,7 +119,8 @@ TEST (costs_no_more_than_the_cap_for_a_gigabyte) {
     capture_done(&capture);
 }
 
-TEST (counts_lines_at_every_length_and_offset) {
+TEST(counts_lines_at_every_length_and_offset)
+{
     char text[3000];
 
     for (size_t i = 0; i < sizeof text; i++)
@@ -166,7 +171,8 @@ static void check_shown(const char *text, size_t cap, size_t max_lines, size_t m
         check_pieces_shown(text, n, cap, max_lines, max_bytes, expected, lines_cut, partial_line);
 }
 
-TEST (shows_whole_lines_only) {
+TEST(shows_whole_lines_only)
+{
     check_shown("", 0, 10, 10, "", 0, false);
     check_shown("a\nb\nc\n", 0, 10, 10, "a\nb\nc\n", 0, false);
     check_shown("a\nb\nc\n", 0, 3, 6, "a\nb\nc\n", 0, false);
@@ -179,14 +185,16 @@ TEST (shows_whole_lines_only) {
     check_shown("\n\n\n", 0, 10, 1, "\n", 2, false);
 }
 
-TEST (shows_the_tail_of_a_line_that_is_too_long) {
+TEST(shows_the_tail_of_a_line_that_is_too_long)
+{
     check_shown("abcdefgh", 0, 10, 5, "defgh", 0, true);
     check_shown("abcdefgh\n", 0, 10, 5, "efgh\n", 0, true);
     check_shown("x\ny\nabcdefgh\n", 0, 10, 5, "efgh\n", 2, true);
     check_shown("abcdefgh\nx\n", 0, 10, 5, "x\n", 1, false);
 }
 
-TEST (never_begins_within_a_character) {
+TEST(never_begins_within_a_character)
+{
     /* three bytes each */
     check_shown("\xE2\x82\xAC\xE2\x82\xAC", 0, 10, 3, "\xE2\x82\xAC", 0, true);
     check_shown("\xE2\x82\xAC\xE2\x82\xAC", 0, 10, 4, "\xE2\x82\xAC", 0, true);
@@ -198,7 +206,8 @@ TEST (never_begins_within_a_character) {
     check_shown("\x80\x80\x80\x80\x80\x80", 0, 10, 5, "\x80\x80", 0, true); /* not a character */
 }
 
-TEST (does_not_show_a_line_whose_head_was_dropped) {
+TEST(does_not_show_a_line_whose_head_was_dropped)
+{
     check_shown("abc\ndef\nghi\n", 10, 10, 100, "def\nghi\n", 1, false);
     check_shown("abc\ndef\nghi\n", 8, 10, 100, "def\nghi\n", 1, false);
     check_shown("abc\ndef\nghi\n", 7, 10, 100, "ghi\n", 2, false);
@@ -206,12 +215,14 @@ TEST (does_not_show_a_line_whose_head_was_dropped) {
     check_shown("x\nabcdefghi", 5, 10, 100, "efghi", 1, true);
 }
 
-TEST (shows_nothing_where_nothing_is_allowed) {
+TEST(shows_nothing_where_nothing_is_allowed)
+{
     check_shown("a\nb", 0, 0, 10, "", 2, false);
     check_shown("a\nb", 0, 10, 0, "", 2, false);
 }
 
-TEST (shows_the_documented_amount) {
+TEST(shows_the_documented_amount)
+{
     auto_buffer struct buffer out = { 0 };
     auto_buffer struct buffer note = { 0 };
     struct capture_cut cut;
@@ -242,7 +253,8 @@ static void check_note(struct capture_cut cut, const char *expected)
         CHECK(note.length == 0);
 }
 
-TEST (says_what_was_cut) {
+TEST(says_what_was_cut)
+{
     check_note((struct capture_cut){ .total_lines = 3, .total_bytes = 6 }, NULL);
     check_note((struct capture_cut){ 2, 1, false, 2001, 4002 },
                "[cut: the first line (2 B) of 2,001 is not shown]");
@@ -257,7 +269,8 @@ TEST (says_what_was_cut) {
                "shown]");
 }
 
-TEST (reports_that_the_shown_text_found_no_memory) {
+TEST(reports_that_the_shown_text_found_no_memory)
+{
     struct buffer out = { .failed = true };
     struct capture_cut cut;
     struct capture capture;
@@ -311,7 +324,8 @@ static int append_without_memory(void)
     return 0;
 }
 
-TEST (makes_do_with_the_memory_there_is) {
+TEST(makes_do_with_the_memory_there_is)
+{
     int status = -1;
     pid_t pid = fork();
 
@@ -324,7 +338,8 @@ TEST (makes_do_with_the_memory_there_is) {
     CHECK(status == 0);
 }
 
-TEST (counts_where_there_is_no_memory_at_all) {
+TEST(counts_where_there_is_no_memory_at_all)
+{
     struct capture capture;
     const char *data;
     size_t length;

@@ -55,12 +55,12 @@ static inline void close_fd(int *fd)
 #define auto_free  __attribute__((cleanup(free_at_exit)))
 #define auto_error __attribute__((cleanup(error_free_at_exit)))
 
-#define take_ptr(pointer) \
-    ({ \
+#define take_ptr(pointer)                             \
+    ({                                                \
         __typeof__(pointer) *taken_from = &(pointer); \
-        __typeof__(pointer) taken = *taken_from; \
-        *taken_from = NULL; \
-        taken; \
+        __typeof__(pointer) taken = *taken_from;      \
+        *taken_from = NULL;                           \
+        taken;                                        \
     })
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

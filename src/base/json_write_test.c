@@ -36,7 +36,8 @@ static void write_sample(struct json_writer *json)
     json_write_finish(json);
 }
 
-TEST (writes_compact_documents) {
+TEST(writes_compact_documents)
+{
     auto_buffer struct buffer out = { 0 };
     struct json_writer json;
 
@@ -47,7 +48,8 @@ TEST (writes_compact_documents) {
                         "\"oom\":false,\"hint\":null}");
 }
 
-TEST (writes_pretty_documents) {
+TEST(writes_pretty_documents)
+{
     auto_buffer struct buffer out = { 0 };
     struct json_writer json;
 
@@ -82,7 +84,8 @@ static void expect_string(const char *bytes, size_t n, const char *expected)
 
 #define EXPECT_STRING(literal, expected) expect_string(literal, sizeof(literal) - 1, expected)
 
-TEST (escapes_strings) {
+TEST(escapes_strings)
+{
     expect_string(NULL, 0, "\"\"");
     EXPECT_STRING("plain", "\"plain\"");
     EXPECT_STRING("say \"hi\" \\ /", "\"say \\\"hi\\\" \\\\ /\"");
@@ -96,7 +99,8 @@ TEST (escapes_strings) {
 
 #define REPLACED "\xEF\xBF\xBD"
 
-TEST (replaces_what_is_not_utf8) {
+TEST(replaces_what_is_not_utf8)
+{
     EXPECT_STRING("a\xFFz", "\"a" REPLACED "z\"");
     EXPECT_STRING("\xE2\x82", "\"" REPLACED "\"");
     EXPECT_STRING("\xED\xA0\x80", "\"" REPLACED REPLACED REPLACED "\"");
@@ -105,7 +109,8 @@ TEST (replaces_what_is_not_utf8) {
     EXPECT_STRING(REPLACED, "\"" REPLACED "\"");
 }
 
-TEST (escapes_keys_too) {
+TEST(escapes_keys_too)
+{
     auto_buffer struct buffer out = { 0 };
     struct json_writer json;
 
@@ -118,7 +123,8 @@ TEST (escapes_keys_too) {
     CHECK_STR(out.data, "{\"a\\\"\\n" REPLACED "\":-9223372036854775808}");
 }
 
-TEST (nests_to_the_documented_depth) {
+TEST(nests_to_the_documented_depth)
+{
     auto_buffer struct buffer out = { 0 };
     struct json_writer json;
 
@@ -199,7 +205,8 @@ static void too_deep(struct json_writer *json)
         json_write_array_begin(json);
 }
 
-TEST (asserts_on_calls_out_of_order) {
+TEST(asserts_on_calls_out_of_order)
+{
     static void (*const misuses[])(struct json_writer *) = {
         key_in_array, value_without_key, key_without_value, two_values_at_the_top,
         wrong_end,    end_without_begin, unfinished,        nothing,

@@ -18,7 +18,8 @@ static void expect(const char *bytes, size_t n, const char *expected)
 
 #define EXPECT(literal, expected) expect(literal, sizeof(literal) - 1, expected)
 
-TEST (leaves_ordinary_text_alone) {
+TEST(leaves_ordinary_text_alone)
+{
     EXPECT("", "");
     EXPECT("/work/a file.c", "/work/a file.c");
     EXPECT("C:\\dir '\"", "C:\\dir '\"");
@@ -26,7 +27,8 @@ TEST (leaves_ordinary_text_alone) {
            "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x90\x94");
 }
 
-TEST (escapes_what_a_terminal_obeys) {
+TEST(escapes_what_a_terminal_obeys)
+{
     EXPECT("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m");
     EXPECT("\x1b]52;c;aGk=\a", "\\x1b]52;c;aGk=\\x07");
     EXPECT("a\rb\tc\bd", "a\\x0db\\x09c\\x08d");
@@ -41,13 +43,15 @@ TEST (escapes_what_a_terminal_obeys) {
            "\\x9b31m");
 }
 
-TEST (escapes_what_turns_or_breaks_the_line) {
+TEST(escapes_what_turns_or_breaks_the_line)
+{
     EXPECT("abc\xE2\x80\xAEtxt.exe", "abc\\xe2\\x80\\xaetxt.exe");
     EXPECT("\xE2\x80\xA8", "\\xe2\\x80\\xa8");
     EXPECT("\xE2\x81\xA6", "\\xe2\\x81\\xa6");
 }
 
-TEST (escapes_what_is_not_utf8) {
+TEST(escapes_what_is_not_utf8)
+{
     EXPECT("a\xFFz", "a\\xffz");
     EXPECT("\xE2\x82", "\\xe2\\x82");
     EXPECT("\xE2\x82(\xE2\x82\xAC", "\\xe2\\x82(\xE2\x82\xAC");
@@ -55,7 +59,8 @@ TEST (escapes_what_is_not_utf8) {
     EXPECT("\xED\xA0\x80", "\\xed\\xa0\\x80");
 }
 
-TEST (never_lets_a_control_character_through) {
+TEST(never_lets_a_control_character_through)
+{
     for (uint32_t i = 0; i < 1u << 16; i++) {
         const char pair[2] = { (char)(i >> 8), (char)i };
         struct buffer out = { 0 };

@@ -61,7 +61,8 @@ static void check_message(parser *parse, const char *text, const char *expected)
     CHECK_STR(coop_error_message(err), expected);
 }
 
-TEST (reads_sizes) {
+TEST(reads_sizes)
+{
     static const struct good cases[] = {
         { "0", 0 },
         { "512", 512 },
@@ -90,7 +91,8 @@ TEST (reads_sizes) {
     check_good(quantity_size, cases, COUNT(cases));
 }
 
-TEST (refuses_bad_sizes) {
+TEST(refuses_bad_sizes)
+{
     static const char *const texts[] = {
         "",
         " ",
@@ -135,7 +137,8 @@ TEST (refuses_bad_sizes) {
     check_bad(quantity_size, texts, COUNT(texts));
 }
 
-TEST (says_what_is_wrong_with_a_size) {
+TEST(says_what_is_wrong_with_a_size)
+{
     check_message(quantity_size, "x2",
                   "bad size 'x2': expected a number with an optional unit k, m, g or t, for "
                   "example 512m");
@@ -144,7 +147,8 @@ TEST (says_what_is_wrong_with_a_size) {
     check_message(quantity_size, "0.0001k", "bad size '0.0001k': less than one byte");
 }
 
-TEST (shows_a_hostile_value_safely) {
+TEST(shows_a_hostile_value_safely)
+{
     auto_error coop_error *err = NULL;
     char text[1000];
     uint64_t value;
@@ -159,7 +163,8 @@ TEST (shows_a_hostile_value_safely) {
     CHECK(strstr(coop_error_message(err), "y...': expected"));
 }
 
-TEST (reads_durations) {
+TEST(reads_durations)
+{
     static const struct good cases[] = {
         { "0", 0 },
         { "0s", 0 },
@@ -185,7 +190,8 @@ TEST (reads_durations) {
     check_good(quantity_duration_ms, cases, COUNT(cases));
 }
 
-TEST (refuses_bad_durations) {
+TEST(refuses_bad_durations)
+{
     static const char *const texts[] = {
         "",
         "s",
@@ -222,7 +228,8 @@ TEST (refuses_bad_durations) {
     check_bad(quantity_duration_ms, texts, COUNT(texts));
 }
 
-TEST (says_what_is_wrong_with_a_duration) {
+TEST(says_what_is_wrong_with_a_duration)
+{
     check_message(quantity_duration_ms, "soon",
                   "bad duration 'soon': expected a number with an optional unit ms, s, m, h or d, "
                   "for example 30s or 1h30m");
@@ -235,7 +242,8 @@ TEST (says_what_is_wrong_with_a_duration) {
                   "unit ms, s, m, h or d, for example 30s or 1h30m");
 }
 
-TEST (reads_counts_within_bounds) {
+TEST(reads_counts_within_bounds)
+{
     static const char *const bad[] = { "",
                                        "0",
                                        "513",
@@ -271,7 +279,8 @@ TEST (reads_counts_within_bounds) {
     }
 }
 
-TEST (reads_decimals_as_thousandths) {
+TEST(reads_decimals_as_thousandths)
+{
     static const struct good cases[] = {
         { "1", 1000 },   { "1.5", 1500 },   { "0.25", 250 }, { "0.001", 1 },
         { "2.0", 2000 }, { "1.125", 1125 }, { "16", 16000 }, { "1000000", 1000000000 },
@@ -305,7 +314,8 @@ TEST (reads_decimals_as_thousandths) {
                   "example 1.5");
 }
 
-TEST (formats_sizes) {
+TEST(formats_sizes)
+{
     static const struct good cases[] = {
         { "0 B", 0 },
         { "1 B", 1 },
@@ -330,7 +340,8 @@ TEST (formats_sizes) {
     }
 }
 
-TEST (formats_durations) {
+TEST(formats_durations)
+{
     static const struct good cases[] = {
         { "0us", 0 },
         { "850us", 850 },

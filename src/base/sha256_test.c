@@ -18,7 +18,8 @@ static const char *digest_of(const void *bytes, size_t n, size_t piece)
     return hex;
 }
 
-TEST (agrees_with_the_vectors_of_fips_180) {
+TEST(agrees_with_the_vectors_of_fips_180)
+{
     static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     static const char long_blocks[] =
         "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqr"
@@ -38,7 +39,8 @@ TEST (agrees_with_the_vectors_of_fips_180) {
               "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST (does_not_depend_on_how_the_input_is_cut) {
+TEST(does_not_depend_on_how_the_input_is_cut)
+{
     unsigned char bytes[300];
 
     for (size_t i = 0; i < sizeof bytes; i++)

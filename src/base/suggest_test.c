@@ -11,7 +11,8 @@ static const char *const options[] = { "--workspace", "--same-path", "--ro",    
                                        "--tty",       "--env",       "--env-pass", "-v",
                                        NULL };
 
-TEST (finds_one_mistyping) {
+TEST(finds_one_mistyping)
+{
     CHECK_STR(suggest("rnu", commands), "run");
     CHECK_STR(suggest("stauts", commands), "status");
     CHECK_STR(suggest("statsu", commands), "status");
@@ -25,13 +26,15 @@ TEST (finds_one_mistyping) {
     CHECK_STR(suggest("--work-space", options), "--workspace");
 }
 
-TEST (forgives_more_in_longer_words) {
+TEST(forgives_more_in_longer_words)
+{
     CHECK_STR(suggest("restrat", commands), "restart");
     CHECK_STR(suggest("rsetrat", commands), "restart");
     CHECK_STR(suggest("--wrokspcae", options), "--workspace");
 }
 
-TEST (prefers_the_nearest_and_then_the_first) {
+TEST(prefers_the_nearest_and_then_the_first)
+{
     static const char *const list[] = { "best", "rest", "test", NULL };
 
     CHECK_STR(suggest("test", list), "test");
@@ -39,7 +42,8 @@ TEST (prefers_the_nearest_and_then_the_first) {
     CHECK_STR(suggest("resf", list), "rest");
 }
 
-TEST (completes_what_only_one_begins_with) {
+TEST(completes_what_only_one_begins_with)
+{
     CHECK_STR(suggest("--mem", options), "--memory");
     CHECK_STR(suggest("--net", options), "--network");
     CHECK_STR(suggest("stat", commands), "status");
@@ -49,7 +53,8 @@ TEST (completes_what_only_one_begins_with) {
     CHECK(!suggest("re", two));
 }
 
-TEST (is_silent_about_strangers) {
+TEST(is_silent_about_strangers)
+{
     CHECK(!suggest("frobnicate", commands));
     CHECK(!suggest("ls", commands));
     CHECK(!suggest("xyz", commands));
@@ -60,7 +65,8 @@ TEST (is_silent_about_strangers) {
     CHECK(!suggest("--volume", options));
 }
 
-TEST (bears_words_of_any_length) {
+TEST(bears_words_of_any_length)
+{
     static const char *const none[] = { NULL };
     char word[4096];
     char edge[64];

@@ -29,7 +29,8 @@ static size_t encode(uint32_t cp, unsigned char out[4])
     return 4;
 }
 
-TEST (decodes_every_scalar_value) {
+TEST(decodes_every_scalar_value)
+{
     for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
         unsigned char bytes[4];
         uint32_t decoded = 0;
@@ -43,7 +44,8 @@ TEST (decodes_every_scalar_value) {
     }
 }
 
-TEST (refuses_every_other_sequence_of_three_bytes) {
+TEST(refuses_every_other_sequence_of_three_bytes)
+{
     unsigned n_valid = 0;
 
     for (uint32_t i = 0; i < 1u << 24; i++) {
@@ -62,7 +64,8 @@ TEST (refuses_every_other_sequence_of_three_bytes) {
     CHECK(n_valid == 0x10000 - 0x800 - 0x800 - 1); /* less surrogates, shorter ones, U+FFFD */
 }
 
-TEST (replaces_one_maximal_subpart_at_a_time) {
+TEST(replaces_one_maximal_subpart_at_a_time)
+{
     static const struct {
         const char *bytes;
         size_t lengths[8]; /* of what is consumed, 0-ended; + 100 where a character is read */
@@ -102,7 +105,8 @@ TEST (replaces_one_maximal_subpart_at_a_time) {
     }
 }
 
-TEST (reads_nothing_from_nothing) {
+TEST(reads_nothing_from_nothing)
+{
     uint32_t cp = 0;
 
     CHECK(utf8_decode((const unsigned char *)"", 0, &cp) == 0);
@@ -110,7 +114,8 @@ TEST (reads_nothing_from_nothing) {
     CHECK(utf8_valid_prefix("", 0) == 0);
 }
 
-TEST (finds_where_the_valid_part_ends) {
+TEST(finds_where_the_valid_part_ends)
+{
     CHECK(utf8_valid_prefix("plain", 5) == 5);
     CHECK(utf8_valid_prefix("a\0b", 3) == 3);
     CHECK(utf8_valid_prefix("gr\xC3\xBC\xC3\x9F", 6) == 6);
@@ -121,7 +126,8 @@ TEST (finds_where_the_valid_part_ends) {
     CHECK(utf8_valid_prefix("\xEF\xBF\xBD!", 4) == 4); /* U+FFFD itself is fine */
 }
 
-TEST (knows_continuation_bytes) {
+TEST(knows_continuation_bytes)
+{
     for (unsigned byte = 0; byte < 256; byte++)
         CHECK(utf8_is_continuation((unsigned char)byte) == (byte >= 0x80 && byte <= 0xBF));
 }

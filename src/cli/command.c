@@ -80,8 +80,8 @@ int command_parse(const struct command *command, int argc, char **argv, void *co
         }
         if (option->value && !value) {
             if (i == argc)
-                return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "option '%s' needs a value: %s",
-                                 word, option->value);
+                return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                                 "option '%s' needs a value: %s", word, option->value);
             value = argv[i++];
         }
         if (!option->value && value)

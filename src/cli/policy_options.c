@@ -198,7 +198,8 @@ static int set_hostname(void *context, const char *value, coop_error **err)
     return coop_policy_set_hostname(POLICY(context), value, err);
 }
 
-static int find_word(const char *const *words, const char *what, const char *value, coop_error **err)
+static int find_word(const char *const *words, const char *what, const char *value,
+                     coop_error **err)
 {
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], value) == 0)
@@ -324,13 +325,13 @@ static int set_shell_text(void *context, const char *value, coop_error **err)
     return 0;
 }
 
-#define SET_FLAG(field) \
+#define SET_FLAG(field)                                                         \
     static int flag_##field(void *context, const char *value, coop_error **err) \
-    { \
-        (void)value; \
-        (void)err; \
-        ((struct policy_arguments *)context)->field = true; \
-        return 0; \
+    {                                                                           \
+        (void)value;                                                            \
+        (void)err;                                                              \
+        ((struct policy_arguments *)context)->field = true;                     \
+        return 0;                                                               \
     }
 SET_FLAG(tty)
 SET_FLAG(json)

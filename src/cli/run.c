@@ -72,8 +72,8 @@ static void pass_on(void *context, coop_stream stream, const char *bytes, size_t
 
 int run_signal_fd(void)
 {
-    static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
-                                     SIGTSTP, SIGCONT, SIGWINCH };
+    static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                     SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
     sigset_t set;
 
     (void)sigemptyset(&set);

@@ -104,8 +104,8 @@ int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *
         return r;
     run_say_tier(box, arguments);
     auto_close int master_fd = dup(coop_box_terminal(box));
-    const struct terminal_options options = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
-                                              master_fd, locale_is_utf8() };
+    const struct terminal_options options = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, master_fd,
+                                              locale_is_utf8() };
     r = terminal_open(&options, &terminal, err);
     if (r == 0) {
         (void)take_fd(&master_fd);

@@ -15,8 +15,8 @@
 struct coop_sandbox {
     coop_policy *policy;
     struct host host;
-    int init_fd; /* the init image, -1 until first used */
-    void *stacks; /* of the children of a launch */
+    int init_fd;               /* the init image, -1 until first used */
+    void *stacks;              /* of the children of a launch */
     struct template *template; /* from the second box on, where one is possible */
     bool has_run, template_failed;
 };
@@ -38,13 +38,13 @@ struct coop_box {
     struct plan plan;
     bool on_template;
     struct cgroup cgroup;
-    pid_t pid;       /* init, or the command itself where there are no namespaces */
+    pid_t pid; /* init, or the command itself where there are no namespaces */
     int pidfd;
     int control_fd;
-    int input_fd;     /* write end of the command's standard input, -1 when closed */
-    int unread_fd;    /* read end of the input pipe, held where what is unread is given back */
+    int input_fd;      /* write end of the command's standard input, -1 when closed */
+    int unread_fd;     /* read end of the input pipe, held where what is unread is given back */
     int output_fds[2]; /* read ends */
-    int terminal_fd;  /* master */
+    int terminal_fd;   /* master */
     int epoll_fd;
     int timer_fd;
     size_t input_at;
@@ -54,7 +54,7 @@ struct coop_box {
     bool has_status; /* init told how the command ended */
     int status;      /* as wait gives it */
     bool timed_out;
-    bool is_killing;   /* the grace is running */
+    bool is_killing; /* the grace is running */
     bool memory_killed;
     volatile bool cancelled;
     uint64_t started_ns, ended_ns, deadline_ns, next_sample_ns;

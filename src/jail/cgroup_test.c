@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../test/check.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "check.h"
 #include "jail/init_image.h"
 
 #define MIB       (1024 * 1024ull)
@@ -359,7 +359,7 @@ TEST(processes_are_limited)
     CHECK(cgroup.is_made && cgroup.has[CGROUP_PIDS]);
     int status = status_of(start(&cgroup, use_pids));
     cgroup_read(&cgroup, &usage);
-    cgroup_remove(&cgroup); /* kills the eight */
+    cgroup_remove(&cgroup);                               /* kills the eight */
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 8); /* and init, here the first */
     CHECK(usage.pids_refused == 1 && usage.oom_kills == 0);
 }

@@ -87,8 +87,7 @@ static long execute(struct child *child)
     for (size_t i = 0; plan->candidates[i]; i++) {
         long r = raw(SYS_execve, plan->candidates[i], plan->argv, plan->environment);
 
-        if (r == -ENOENT &&
-            raw(SYS_faccessat, AT_FDCWD, plan->candidates[i], 0) == 0)
+        if (r == -ENOENT && raw(SYS_faccessat, AT_FDCWD, plan->candidates[i], 0) == 0)
             child->exists = 1;
         if (r != -ENOENT && r != -ENOTDIR) {
             child->candidate = i;
@@ -183,10 +182,10 @@ static long become_init(struct child *child)
 {
     static const char *const no_environment[] = { NULL };
     char number[24];
-    const char *arguments[] = { "coop-init",
-                                write_number(number + sizeof number,
-                                             (unsigned long)child->command_pid),
-                                NULL, NULL };
+    const char *arguments[] = {
+        "coop-init", write_number(number + sizeof number, (unsigned long)child->command_pid), NULL,
+        NULL
+    };
     const int image_fd = 5;
 
     keep_one_capability();

@@ -32,11 +32,11 @@ struct child {
     size_t n_keep_fds;
     void *command_stack;
     unsigned short rows, columns; /* of the terminal */
-    bool has_map; /* the user namespace was prepared: its maps stand already */
+    bool has_map;                 /* the user namespace was prepared: its maps stand already */
 
     /* the child's own */
     int pool_fd, skeleton_fd, root_fd, proc_fd, terminal_fd;
-    int listener_fd; /* made by the command's process in the table that both share */
+    int listener_fd;       /* made by the command's process in the table that both share */
     bool pool_is_attached; /* an older kernel wanted it */
     mode_t umask;
     pid_t command_pid;
@@ -47,12 +47,12 @@ struct child {
     uint32_t proc_ready;    /* a futex: 1 when proc_fd is what it will be */
 
     /* what the parent reads afterwards */
-    volatile int error;        /* 0: the command was executed */
+    volatile int error;          /* 0: the command was executed */
     volatile size_t failed_step; /* n_steps: exec itself */
-    volatile int is_executing; /* all steps of the command are done */
-    volatile int has_init;     /* init was about to be executed, so nobody else uses our memory */
-    volatile int exists;       /* exec failed, but the file is there */
-    volatile size_t candidate; /* which of plan->candidates was tried last or refused */
+    volatile int is_executing;   /* all steps of the command are done */
+    volatile int has_init;       /* init was about to be executed, so nobody else uses our memory */
+    volatile int exists;         /* exec failed, but the file is there */
+    volatile size_t candidate;   /* which of plan->candidates was tried last or refused */
 };
 
 int box_main(void *child);

@@ -20,9 +20,9 @@
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define N_CALLS          512
-#define PIDFD_OF_THREAD  0x80 /* O_EXCL: Linux 6.9 */
-#define PATH_OF_FD_SIZE  32
+#define N_CALLS         512
+#define PIDFD_OF_THREAD 0x80 /* O_EXCL: Linux 6.9 */
+#define PATH_OF_FD_SIZE 32
 
 static uint32_t refused[N_CALLS];
 
@@ -175,7 +175,8 @@ static uint64_t user_device(uint32_t device)
 
 static bool message_names(const struct nlmsghdr *message, const struct stat *st)
 {
-    const char *at = (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
+    const char *at =
+        (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
     const char *end = (const char *)message + message->nlmsg_len;
 
     while (at + sizeof(struct nlattr) <= end) {

@@ -118,7 +118,8 @@ static void tell_segments(void)
 static void obey(pid_t command)
 {
     struct protocol_order_message message = { 0 };
-    long n = raw(SYS_recvfrom, PROTOCOL_CONTROL_FD, &message, sizeof message, MSG_DONTWAIT, NULL, 0);
+    long n =
+        raw(SYS_recvfrom, PROTOCOL_CONTROL_FD, &message, sizeof message, MSG_DONTWAIT, NULL, 0);
 
     if (n == -EAGAIN || n == -EINTR)
         return;

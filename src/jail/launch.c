@@ -127,8 +127,8 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
     const struct coop_box *box = launch->box;
     const struct plan *plan = &box->plan;
     const struct user_namespace_map map = {
-        plan->inside_uid, plan->outside_uid, plan->inside_gid, plan->outside_gid,
-        !box->sandbox->host.is_root,
+        plan->inside_uid,  plan->outside_uid,           plan->inside_gid,
+        plan->outside_gid, !box->sandbox->host.is_root,
     };
 
     if (!needs_user_namespace(box))
@@ -218,17 +218,33 @@ static int prepare_sandbox(coop_sandbox *sandbox, coop_error **err)
     return 0;
 }
 
+/* The last act of entrance and threshold: the box, as our own sibling. `r` is how they got on. */
+static int clone_beside(struct launch *launch, long r, uint64_t namespaces_there)
+{
+    struct sys_clone how = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT |
+                 (launch->box->plan.namespaces & ~namespaces_there),
+        .stack = launch->stacks + CHILD_STACK_SIZE,
+        .stack_size = CHILD_STACK_SIZE,
+        .out_pidfd = &launch->pidfd,
+    };
+
+    if (r == 0)
+        r = sys_clone(&how, box_main, &launch->child);
+    if (r < 0) {
+        launch->child.error = (int)-r;
+        launch->child.failed_step = SIZE_MAX;
+    } else {
+        launch->pid = (pid_t)r;
+    }
+    return 0;
+}
+
 /* Runs in our memory, as root or as the owner of the prepared namespace. */
 static int entrance_main(void *argument)
 {
     struct launch *launch = argument;
     const struct plan *plan = &launch->box->plan;
-    struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT | (plan->namespaces & ~(CLONE_NEWUSER | CLONE_NEWNET)),
-        .stack = launch->stacks + CHILD_STACK_SIZE,
-        .stack_size = CHILD_STACK_SIZE,
-        .out_pidfd = &launch->pidfd,
-    };
     long r = raw(SYS_setns, launch->user_namespace_fd, CLONE_NEWUSER);
 
     if (r == 0)
@@ -253,15 +269,7 @@ static int entrance_main(void *argument)
         if (r == 0)
             r = raw(SYS_capset, &header, data);
     }
-    if (r == 0)
-        r = sys_clone(&how, box_main, &launch->child);
-    if (r < 0) {
-        launch->child.error = (int)-r;
-        launch->child.failed_step = SIZE_MAX;
-    } else {
-        launch->pid = (pid_t)r;
-    }
-    return 0;
+    return clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
 }
 
 /* Runs in our memory, for a moment in the template's namespaces. */
@@ -269,28 +277,13 @@ static int threshold_main(void *argument)
 {
     struct launch *launch = argument;
     const struct template *template = launch->template;
-    struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT |
-                 (launch->box->plan.namespaces & ~CLONE_NEWNET),
-        .stack = launch->stacks + CHILD_STACK_SIZE,
-        .stack_size = CHILD_STACK_SIZE,
-        .out_pidfd = &launch->pidfd,
-    };
     long r = raw(SYS_setns, template->user_fd, CLONE_NEWUSER);
 
     if (r == 0 && template->network_fd >= 0)
         r = raw(SYS_setns, template->network_fd, CLONE_NEWNET);
     if (r == 0)
         r = raw(SYS_setns, template->mount_fd, CLONE_NEWNS);
-    if (r == 0)
-        r = sys_clone(&how, box_main, &launch->child);
-    if (r < 0) {
-        launch->child.error = (int)-r;
-        launch->child.failed_step = SIZE_MAX;
-    } else {
-        launch->pid = (pid_t)r;
-    }
-    return 0;
+    return clone_beside(launch, r, CLONE_NEWNET);
 }
 
 /* All signals wait while a child shares our memory: no handler of ours may run in it. */
@@ -376,8 +369,8 @@ static long clone_box(struct launch *launch)
     else if (launch->template)
         pid = clone_through(launch, threshold_main);
     else
-        pid = clone_into_cgroup(launch, &how, has_namespaces ? box_main : bare_main,
-                                &launch->child);
+        pid =
+            clone_into_cgroup(launch, &how, has_namespaces ? box_main : bare_main, &launch->child);
     restore_signals(&old);
     if (pid > 0)
         launch->pid = (pid_t)pid;

@@ -10,9 +10,9 @@
 #include <sys/types.h>
 
 /* Often at first, when programs take what they need, less often later. */
-#define MEMORY_WATCH_FIRST_NS  10000000u
-#define MEMORY_WATCH_LATER_NS  50000000u
-#define MEMORY_WATCH_EARLY_NS  1000000000u /* how long "at first" lasts */
+#define MEMORY_WATCH_FIRST_NS 10000000u
+#define MEMORY_WATCH_LATER_NS 50000000u
+#define MEMORY_WATCH_EARLY_NS 1000000000u /* how long "at first" lasts */
 
 /*
  * Bytes in use by the box whose init is `pid`; exact only when above `limit`. 0 if unknown.

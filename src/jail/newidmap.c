@@ -107,8 +107,8 @@ static long run_helper(const char *program, pid_t pid, unsigned inside, unsigned
     return probe_child(0, exec_child, &helper);
 }
 
-long newidmap_run(pid_t pid, uid_t inside, uid_t uid, gid_t gid,
-                  const struct newidmap_range *users, const struct newidmap_range *groups)
+long newidmap_run(pid_t pid, uid_t inside, uid_t uid, gid_t gid, const struct newidmap_range *users,
+                  const struct newidmap_range *groups)
 {
     long r = run_helper(NEWIDMAP_USERS, pid, inside, uid, users);
 

@@ -23,5 +23,5 @@ bool newidmap_find(uid_t uid, struct newidmap_range *users, struct newidmap_rang
 
 /* Maps one id of the caller's and the range after it into the user namespace of `pid`. 0, the exit
  * status of the program that refused, or -errno. */
-long newidmap_run(pid_t pid, uid_t inside, uid_t uid, gid_t gid,
-                  const struct newidmap_range *users, const struct newidmap_range *groups);
+long newidmap_run(pid_t pid, uid_t inside, uid_t uid, gid_t gid, const struct newidmap_range *users,
+                  const struct newidmap_range *groups);

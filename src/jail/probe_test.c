@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../test/check.h"
 #include "base/cleanup.h"
+#include "check.h"
 #include "jail/probe.h"
 #include "sys/raw.h"
 

@@ -21,7 +21,14 @@ struct protocol_order_message {
 };
 
 /* init to supervisor */
-enum protocol_event { EVENT_ENDED = 1, EVENT_STOPPED, EVENT_CONTINUED, EVENT_TERMINAL, EVENT_DENIED, EVENT_SEGMENTS };
+enum protocol_event {
+    EVENT_ENDED = 1,
+    EVENT_STOPPED,
+    EVENT_CONTINUED,
+    EVENT_TERMINAL,
+    EVENT_DENIED,
+    EVENT_SEGMENTS
+};
 struct protocol_event_message {
     uint32_t event;
     int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */

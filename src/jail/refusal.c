@@ -27,8 +27,8 @@ static void add_reason(coop_error **err, int r)
 
 static int not_available(int errnum, coop_error **err, const char *what)
 {
-    int r = fail_kind(err, COOP_ERROR_NOT_AVAILABLE, errnum,
-                      "the sandbox is not available: %s: %s", what, strerror(errnum));
+    int r = fail_kind(err, COOP_ERROR_NOT_AVAILABLE, errnum, "the sandbox is not available: %s: %s",
+                      what, strerror(errnum));
 
     add_reason(err, r);
     return r;
@@ -48,8 +48,8 @@ int refusal_of_clone(const struct coop_box *box, int errnum, coop_error **err)
 
 /* Steps that fail with EPERM or EACCES only where a namespace is of no use. */
 static const bool needs_namespaces[STEP_KINDS] = {
-    [STEP_ID_MAP] = true, [STEP_CGROUP_NAMESPACE] = true, [STEP_POOL] = true,
-    [STEP_PROC] = true,   [STEP_ROOT] = true,             [STEP_ENTER_ROOT] = true,
+    [STEP_ID_MAP] = true, [STEP_CGROUP_NAMESPACE] = true, [STEP_POOL] = true, [STEP_PROC] = true,
+    [STEP_ROOT] = true,   [STEP_ENTER_ROOT] = true,
 };
 
 static bool is_of_namespaces(const struct plan *plan, const struct child *child)
@@ -129,8 +129,7 @@ int refusal_of_step(const struct coop_box *box, const struct child *child, coop_
         return fail_kind(err, COOP_ERROR_SETUP, ECANCELED,
                          "start the sandbox: the process that builds it was killed");
     if (child->failed_step == SIZE_MAX)
-        return fail_as(err,
-                       fail(err, child->error, "start the sandbox: enter the user namespace"),
+        return fail_as(err, fail(err, child->error, "start the sandbox: enter the user namespace"),
                        COOP_ERROR_SETUP);
     plan_describe_step(plan, child->failed_step, words, sizeof words);
     if (is_of_namespaces(plan, child))

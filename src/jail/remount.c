@@ -17,8 +17,8 @@ static const struct {
     long stat_flag;
     unsigned long mount_flag;
 } kept[] = {
-    { 0x0001, MS_RDONLY },  { 0x0002, MS_NOSUID },     { 0x0004, MS_NODEV },
-    { 0x0008, MS_NOEXEC },  { 0x0400, MS_NOATIME },    { 0x0800, MS_NODIRATIME },
+    { 0x0001, MS_RDONLY },   { 0x0002, MS_NOSUID },  { 0x0004, MS_NODEV },
+    { 0x0008, MS_NOEXEC },   { 0x0400, MS_NOATIME }, { 0x0800, MS_NODIRATIME },
     { 0x1000, MS_RELATIME },
 };
 

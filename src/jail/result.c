@@ -73,8 +73,8 @@ static int take_stream(struct coop_box *box, int i, struct stream_text *text)
     size_t length = 0;
 
     text->dropped = capture_dropped_bytes(capture);
-    int r = capture_shown(capture, CAPTURE_SHOWN_LINES, CAPTURE_SHOWN_BYTES, &text->shown,
-                          &text->cut);
+    int r =
+        capture_shown(capture, CAPTURE_SHOWN_LINES, CAPTURE_SHOWN_BYTES, &text->shown, &text->cut);
     if (r < 0)
         return r;
     if (capture_cut_note(&text->cut, &note))
@@ -115,9 +115,8 @@ static void add_limits(struct coop_result *result, const struct coop_box *box)
     int number = WIFSIGNALED(box->status) ? WTERMSIG(box->status) : 0;
 
     if (result->out_of_memory)
-        add_denial(result, &(coop_denial){ "memory", "more memory than the limit",
-                                           "limit memory", "policy", "--memory SIZE",
-                                           box->usage.oom_kills });
+        add_denial(result, &(coop_denial){ "memory", "more memory than the limit", "limit memory",
+                                           "policy", "--memory SIZE", box->usage.oom_kills });
     if (result->pids_hit)
         add_denial(result, &(coop_denial){ "pids", "more processes than the limit", "limit pids",
                                            "policy", "--pids N", box->usage.pids_refused });
@@ -174,7 +173,7 @@ int box_result(struct coop_box *box, coop_result **out, coop_error **err)
     result->pids_hit = box->usage.pids_refused > 0;
     result->duration_us = (box->ended_ns - box->started_ns) / 1000u;
     result->cpu_us = box->cpu_us;
-    result->peak_memory = box->usage.peak_memory    ? box->usage.peak_memory
+    result->peak_memory = box->usage.peak_memory             ? box->usage.peak_memory
                           : box->peak_sampled > box->max_rss ? box->peak_sampled
                                                              : box->max_rss;
     result->bytes_written = box->bytes_written;

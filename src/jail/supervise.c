@@ -31,7 +31,15 @@
 
 #define CHUNK 65536
 
-enum source { FROM_PIDFD, FROM_CONTROL, FROM_STDOUT, FROM_STDERR, FROM_TIMER, TO_INPUT, FROM_INPUT };
+enum source {
+    FROM_PIDFD,
+    FROM_CONTROL,
+    FROM_STDOUT,
+    FROM_STDERR,
+    FROM_TIMER,
+    TO_INPUT,
+    FROM_INPUT
+};
 
 static int watch(struct coop_box *box, int fd, uint32_t events, enum source source)
 {
@@ -159,8 +167,7 @@ static void write_input(struct coop_box *box)
 
     if (n > 0)
         box->input_at += (size_t)n;
-    if ((n < 0 && errno != EAGAIN && errno != EINTR) ||
-        box->input_at == box->options.input_length)
+    if ((n < 0 && errno != EAGAIN && errno != EINTR) || box->input_at == box->options.input_length)
         close_watched(box, &box->input_fd);
 }
 
@@ -252,10 +259,9 @@ bool supervise_read_control(struct coop_box *box)
     struct protocol_event_message message = { 0 };
     struct iovec io = { &message, sizeof message };
     char space[CMSG_SPACE(sizeof(int))];
-    struct msghdr header = { .msg_iov = &io,
-                             .msg_iovlen = 1,
-                             .msg_control = space,
-                             .msg_controllen = sizeof space };
+    struct msghdr header = {
+        .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
+    };
     ssize_t n = recvmsg(box->control_fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
     if (n == 0) /* init is gone; the pidfd will say so too */

@@ -17,7 +17,8 @@ struct template_source {
     ino_t ino;
 };
 
-struct template {
+struct template
+{
     int user_fd, mount_fd, network_fd; /* network_fd is -1 where each box makes its own */
     struct plan plan;
     struct template_source *sources;

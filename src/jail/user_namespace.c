@@ -50,7 +50,8 @@ static int fill_range(pid_t pid, const struct user_namespace_map *map, coop_erro
 
     if (!newidmap_find(map->outside_uid, &users, &groups))
         return fail_kind(err, COOP_ERROR_SETUP, ENOENT, "'/etc/subuid' grants no range");
-    long r = newidmap_run(pid, map->inside_uid, map->outside_uid, map->outside_gid, &users, &groups);
+    long r =
+        newidmap_run(pid, map->inside_uid, map->outside_uid, map->outside_gid, &users, &groups);
     if (r < 0)
         return fail(err, (int)-r, "run '%s'", NEWIDMAP_USERS);
     if (r > 0)
@@ -92,9 +93,9 @@ int user_namespace_new(const struct user_namespace_map *map, coop_error **err)
         (void)munmap(stack, HOLDER_STACK);
         return r;
     }
-    struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_NEWUSER, .stack = stack, .stack_size = HOLDER_STACK
-    };
+    struct sys_clone how = { .flags = CLONE_VM | CLONE_NEWUSER,
+                             .stack = stack,
+                             .stack_size = HOLDER_STACK };
     long pid = sys_clone(&how, holder_main, pipe_fds);
     int r = pid < 0 ? fail(err, (int)-pid, "make a user namespace") : fill((pid_t)pid, map, err);
     (void)close(pipe_fds[0]);

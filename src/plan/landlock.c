@@ -13,7 +13,7 @@
 #include "sys/kernel.h"
 
 #define READ_RIGHTS (LANDLOCK_EXECUTE | LANDLOCK_READ_FILE | LANDLOCK_READ_DIR)
-#define FILE_RIGHTS \
+#define FILE_RIGHTS                                                                    \
     (LANDLOCK_EXECUTE | LANDLOCK_WRITE_FILE | LANDLOCK_READ_FILE | LANDLOCK_TRUNCATE | \
      LANDLOCK_IOCTL_DEV)
 
@@ -54,11 +54,11 @@ static void rules_from_steps(struct plan *plan, const struct plan *from)
 /* Without a mount namespace the rules are all there is: the host's tools, and what is writable. */
 static void rules_on_host(struct plan *plan)
 {
-    static const char *const readable[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc",
-                                            "/proc", "/nix/store" };
-    static const char *const writable_devices[] = { "/dev/null", "/dev/zero", "/dev/full",
+    static const char *const readable[] = { "/usr",   "/bin", "/sbin", "/lib",
+                                            "/lib64", "/etc", "/proc", "/nix/store" };
+    static const char *const writable_devices[] = { "/dev/null",   "/dev/zero",    "/dev/full",
                                                     "/dev/random", "/dev/urandom", "/dev/tty",
-                                                    "/dev/pts", "/dev/ptmx" };
+                                                    "/dev/pts",    "/dev/ptmx" };
     const coop_policy *policy = plan->policy;
 
     for (size_t i = 0; i < COUNT(readable); i++)
@@ -81,8 +81,9 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
                   (request->template ? request->template->n_steps : 0);
 
     landlock->fs = fs_rights(host->landlock_abi);
-    if (host->landlock_abi >= 4 && (plan->policy->network == COOP_NETWORK_OFF ||
-                                    (plan->policy->network == COOP_NETWORK_NONE && !has_namespaces)))
+    if (host->landlock_abi >= 4 &&
+        (plan->policy->network == COOP_NETWORK_OFF ||
+         (plan->policy->network == COOP_NETWORK_NONE && !has_namespaces)))
         landlock->net = LANDLOCK_TCP_BIND | LANDLOCK_TCP_CONNECT;
     if (host->landlock_abi >= 6)
         landlock->scoped = LANDLOCK_SCOPE_ABSTRACT | LANDLOCK_SCOPE_SIGNAL;

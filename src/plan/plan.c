@@ -203,9 +203,9 @@ static void plan_identity(struct plan *plan, const struct host *host)
 
 static void plan_seccomp(struct plan *plan)
 {
-    bool unix_only = plan->policy->network == COOP_NETWORK_OFF ||
-                     (plan->tier == COOP_TIER_LANDLOCK &&
-                      plan->policy->network == COOP_NETWORK_NONE);
+    bool unix_only =
+        plan->policy->network == COOP_NETWORK_OFF ||
+        (plan->tier == COOP_TIER_LANDLOCK && plan->policy->network == COOP_NETWORK_NONE);
     unsigned variant = (plan->policy->profile == COOP_PROFILE_DEV ? SECCOMP_PROFILE_DEV : 0) |
                        (unix_only ? SECCOMP_UNIX_ONLY : 0);
     bool has_listener = plan->tier >= COOP_TIER_NAMESPACES; /* only there is an init to listen */
@@ -244,7 +244,8 @@ static void plan_walls(struct plan *plan, const struct host *host)
     else if (host->landlock_abi >= 6)
         walls[COOP_WALL_PROCESSES] = "landlock scope of signals + seccomp; others are visible";
     if (plan->policy->network != COOP_NETWORK_HOST)
-        walls[COOP_WALL_NETWORK] = namespaces ? "network namespace + seccomp" : "seccomp + landlock";
+        walls[COOP_WALL_NETWORK] =
+            namespaces ? "network namespace + seccomp" : "seccomp + landlock";
     walls[COOP_WALL_SYSCALLS] = "seccomp";
     walls[COOP_WALL_PRIVILEGES] =
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";

@@ -61,10 +61,10 @@ enum step_kind {
 #define PLAN_MAX_NESTING 64
 
 /* Flags of STEP_BIND and its like. */
-#define STEP_READ_ONLY 1u
-#define STEP_DEVICE    2u /* a device node: nodev would close it */
-#define STEP_RECHECK   4u /* the source must still be the object in dev and ino */
-#define STEP_TREE_FD   8u /* fd is a detached mount made by the parent */
+#define STEP_READ_ONLY    1u
+#define STEP_DEVICE       2u  /* a device node: nodev would close it */
+#define STEP_RECHECK      4u  /* the source must still be the object in dev and ino */
+#define STEP_TREE_FD      8u  /* fd is a detached mount made by the parent */
 #define STEP_SEALED_LATER 16u /* STEP_SEAL_ROOT sets its attributes */
 
 struct step {
@@ -75,7 +75,7 @@ struct step {
     mode_t mode;
     dev_t dev;
     ino_t ino;
-    uint64_t value;     /* a size, a limit's number ... */
+    uint64_t value; /* a size, a limit's number ... */
     uint64_t value2;
     const char *source; /* host path, link text, map ... */
     const char *target; /* path in the box without its leading slash, or a name */
@@ -107,8 +107,8 @@ struct host {
     gid_t gid;
     bool is_root; /* of the first user namespace: uid 0 of another is an ordinary user */
     int landlock_abi;
-    bool namespaces;    /* assumed until a clone fails */
-    bool mount_setattr; /* Linux 5.12 */
+    bool namespaces;         /* assumed until a clone fails */
+    bool mount_setattr;      /* Linux 5.12 */
     bool nproc_by_namespace; /* RLIMIT_NPROC counts in the user namespace: Linux 5.14 */
 };
 
@@ -126,8 +126,8 @@ struct plan {
     uint64_t namespaces; /* CLONE_NEW* */
     uid_t inside_uid, outside_uid;
     gid_t inside_gid, outside_gid;
-    bool map_owners;            /* sources are mapped so that their owner is the box's user */
-    uid_t workspace_uid;        /* its owner on the host */
+    bool map_owners;     /* sources are mapped so that their owner is the box's user */
+    uid_t workspace_uid; /* its owner on the host */
     gid_t workspace_gid;
     int workspace_fd;
     const char *workspace;      /* on the host; absolute for same-path and for reading */
@@ -146,7 +146,7 @@ struct plan {
     int *fds; /* sources, held so that their inode numbers stay theirs */
     size_t n_fds, fds_capacity;
     struct plan_chunk *chunks; /* everything above that is not borrowed */
-    bool failed; /* out of memory somewhere above */
+    bool failed;               /* out of memory somewhere above */
 };
 
 /*
@@ -158,13 +158,13 @@ enum plan_part { PLAN_WHOLE, PLAN_TEMPLATE, PLAN_ON_TEMPLATE };
 struct plan_request {
     enum plan_part part;
     const struct plan *template; /* PLAN_ON_TEMPLATE: what it shows */
-    bool shares_network; /* PLAN_ON_TEMPLATE: an empty network namespace is there already */
+    bool shares_network;         /* PLAN_ON_TEMPLATE: an empty network namespace is there already */
     char *const *argv;
     const char *const *env_pass; /* NULL-ended, may be NULL */
     const int *keep_fds;
     size_t n_keep_fds;
     bool tty;
-    bool is_for_reading; /* the plan will be shown, not run */
+    bool is_for_reading;                         /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */
 };

@@ -84,15 +84,15 @@ void plan_print_bwrap(const struct plan *plan, struct buffer *out)
         quoted(out, *a);
     }
     buffer_append_string(
-        out,
-        "\n"
-        "# Values of variables are not printed: set them in the shell first.\n"
-        "# bubblewrap cannot express:\n"
-        "#  - Landlock rules; the seccomp program (it takes a compiled one: --seccomp FD)\n"
-        "#  - limits of memory, processes, CPU, files and time\n"
-        "#  - one size for /tmp, /var/tmp, /run and /dev/shm together\n"
-        "#  - hidden files (a file mask needs --ro-bind of a file of its own), hidden parts of /proc\n"
-        "#  - a read-only /proc; the made-up /etc/passwd, group, hosts and nsswitch.conf\n"
-        "#  - output and input through pipes of its own, a terminal of the box's own\n"
-        "#  - sources checked by inode between policy and mount; mapped owners\n");
+        out, "\n"
+             "# Values of variables are not printed: set them in the shell first.\n"
+             "# bubblewrap cannot express:\n"
+             "#  - Landlock rules; the seccomp program (it takes a compiled one: --seccomp FD)\n"
+             "#  - limits of memory, processes, CPU, files and time\n"
+             "#  - one size for /tmp, /var/tmp, /run and /dev/shm together\n"
+             "#  - hidden files (a file mask needs --ro-bind of a file of its own), hidden parts "
+             "of /proc\n"
+             "#  - a read-only /proc; the made-up /etc/passwd, group, hosts and nsswitch.conf\n"
+             "#  - output and input through pipes of its own, a terminal of the box's own\n"
+             "#  - sources checked by inode between policy and mount; mapped owners\n");
 }

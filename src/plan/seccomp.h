@@ -26,7 +26,7 @@
  */
 #define SECCOMP_NOTIFY_CONNECT 4u
 /* Refusals other than ENOSYS ask the listener too, so that they can be counted. */
-#define SECCOMP_RECORD 8u
+#define SECCOMP_RECORD     8u
 #define SECCOMP_N_VARIANTS 16u
 
 struct seccomp_program {

@@ -188,7 +188,8 @@ static const struct seccomp_program *program_of(const struct seccomp_arch *arch,
         for (unsigned variant = 0; variant < SECCOMP_N_VARIANTS; variant++) \
             for (const struct seccomp_arch *arch = arches[arch##_i]; arch; arch = NULL)
 
-TEST (programs_are_well_formed) {
+TEST(programs_are_well_formed)
+{
     FOR_EACH_PROGRAM(arch, variant)
     {
         const struct seccomp_program *program = program_of(arch, variant);
@@ -215,7 +216,8 @@ TEST (programs_are_well_formed) {
     }
 }
 
-TEST (every_number_is_answered_as_the_rules_say) {
+TEST(every_number_is_answered_as_the_rules_say)
+{
     FOR_EACH_PROGRAM(arch, variant)
     {
         for (int nr = 0; nr <= 1023; nr++) {
@@ -234,7 +236,8 @@ TEST (every_number_is_answered_as_the_rules_say) {
     }
 }
 
-TEST (arguments_are_judged_as_the_rules_say) {
+TEST(arguments_are_judged_as_the_rules_say)
+{
     uint64_t values[256];
     size_t n_values = interesting_values(values, COUNT(values));
 
@@ -268,7 +271,8 @@ TEST (arguments_are_judged_as_the_rules_say) {
 }
 
 /* Written by hand, so that a mistake in the table is one here too only if made twice. */
-TEST (known_escapes_are_closed) {
+TEST(known_escapes_are_closed)
+{
     enum { DEV = SECCOMP_PROFILE_DEV, UNIX = SECCOMP_UNIX_ONLY, ASK = SECCOMP_NOTIFY_CONNECT };
     static const struct {
         unsigned variant;
@@ -355,7 +359,8 @@ TEST (known_escapes_are_closed) {
 }
 
 /* Held apart from the table on purpose: a line lost there is noticed here. */
-TEST (what_was_promised_is_refused) {
+TEST(what_was_promised_is_refused)
+{
     static const char promised[] =
         "mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig "
         "fsmount fspick mount_setattr statmount listmount unshare setns clone3 ptrace "
@@ -385,12 +390,13 @@ TEST (what_was_promised_is_refused) {
             CHECK(data.nr >= 0);
             CHECK((answer == SECCOMP_RET_ALLOW) == is_allowed);
             CHECK(is_allowed || answer == ERRNO(EPERM) || answer == ERRNO(ENOSYS) ||
-                      (variant & SECCOMP_RECORD && answer == SECCOMP_RET_USER_NOTIF));
+                  (variant & SECCOMP_RECORD && answer == SECCOMP_RET_USER_NOTIF));
         }
     }
 }
 
-TEST (foreign_entries_and_odd_numbers_are_enosys) {
+TEST(foreign_entries_and_odd_numbers_are_enosys)
+{
     static const uint32_t foreign[] = { 0, AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_S390X,
                                         0xffffffff };
     static const uint32_t odd[] = { 0x80000000, 0xfffffffe, 0x40000000 | 0x3fffffff };
@@ -424,7 +430,8 @@ TEST (foreign_entries_and_odd_numbers_are_enosys) {
     }
 }
 
-TEST (the_tree_is_shallow) {
+TEST(the_tree_is_shallow)
+{
     FOR_EACH_PROGRAM(arch, variant)
     {
         const struct seccomp_program *program = program_of(arch, variant);
@@ -447,7 +454,8 @@ TEST (the_tree_is_shallow) {
 }
 
 /* Names that an architecture never had; every other name must have got a number. */
-TEST (no_rule_is_lost) {
+TEST(no_rule_is_lost)
+{
     static const char *const nowhere[] = { "umount", "stime",   "clock_settime64",
                                            "vm86",   "vm86old", "clock_adjtime64" };
     static const char *const x86_only[] = { "iopl",          "ioperm",       "modify_ldt",
@@ -471,7 +479,8 @@ TEST (no_rule_is_lost) {
     }
 }
 
-TEST (numbers_are_the_kernels) {
+TEST(numbers_are_the_kernels)
+{
     static const struct {
         const char *name;
         int x86_64;
@@ -494,7 +503,8 @@ TEST (numbers_are_the_kernels) {
     CHECK(nr_of(seccomp_native_arch(), "open_by_handle_at") == SYS_open_by_handle_at);
 }
 
-TEST (refused_calls_have_names) {
+TEST(refused_calls_have_names)
+{
     CHECK_STR(seccomp_call_name(SYS_mount), "mount");
     CHECK_STR(seccomp_call_name(SYS_ptrace), "ptrace");
     CHECK_STR(seccomp_call_name(467), "open_tree_attr");
@@ -563,7 +573,8 @@ static int try_every_refused_call(int variant)
     return 0;
 }
 
-TEST (the_kernel_refuses_every_refused_call) {
+TEST(the_kernel_refuses_every_refused_call)
+{
     for (int variant = 0; variant < (int)SECCOMP_N_VARIANTS; variant++)
         CHECK(in_child(variant, try_every_refused_call) == 0);
 }
@@ -580,7 +591,8 @@ static int try_no_randomize(int variant)
     return error_of(personality(ADDR_NO_RANDOMIZE));
 }
 
-TEST (debuggers_work_in_the_dev_profile_only) {
+TEST(debuggers_work_in_the_dev_profile_only)
+{
     CHECK(in_child(UNFILTERED, try_traceme) == 0);
     CHECK(in_child(SECCOMP_PROFILE_DEV, try_traceme) == 0);
     CHECK(in_child(0, try_traceme) == EPERM);
@@ -607,7 +619,8 @@ static int try_unix(int variant)
     return error_of(socket(AF_UNIX, SOCK_STREAM, 0));
 }
 
-TEST (socket_families_are_an_allow_list) {
+TEST(socket_families_are_an_allow_list)
+{
     CHECK(in_child(UNFILTERED, try_inet) == 0);
     CHECK(in_child(0, try_inet) == 0);
     CHECK(in_child(SECCOMP_UNIX_ONLY, try_inet) == EAFNOSUPPORT);
@@ -650,7 +663,8 @@ static int try_datagram_pair(int variant)
     return try_to_send_by(pair[0]);
 }
 
-TEST (no_datagram_leaves_unasked) {
+TEST(no_datagram_leaves_unasked)
+{
     CHECK(in_child(0, try_raw_unix) == 0);
     CHECK(in_child(SECCOMP_NOTIFY_CONNECT, try_raw_unix) == EPERM);
     CHECK(in_child(0, try_datagram_pair) == 0);
@@ -663,7 +677,8 @@ static int try_connect(int variant)
     return error_of(connect(-1, NULL, 0));
 }
 
-TEST (connect_is_asked_of_the_listener) {
+TEST(connect_is_asked_of_the_listener)
+{
     CHECK(in_child(0, try_connect) == EBADF);
     CHECK(in_child(SECCOMP_NOTIFY_CONNECT, try_connect) == ENOSYS); /* nobody listens */
 }
@@ -689,7 +704,8 @@ static int try_own_listener(int variant)
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &fprog));
 }
 
-TEST (a_box_may_filter_but_not_listen) {
+TEST(a_box_may_filter_but_not_listen)
+{
     CHECK(in_child(0, try_own_filter) == 0);
     CHECK(in_child(UNFILTERED, try_own_listener) == 0);
     CHECK(in_child(0, try_own_listener) == EBUSY);
@@ -716,7 +732,8 @@ static int try_fork(int variant)
     return waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7 ? 0 : 1;
 }
 
-TEST (clone_makes_processes_but_no_namespaces) {
+TEST(clone_makes_processes_but_no_namespaces)
+{
     CHECK(in_child(0, try_fork) == 0);
     CHECK(in_child(0, try_clone_user_namespace) == EPERM);
     CHECK(in_child(SECCOMP_PROFILE_DEV, try_clone_user_namespace) == EPERM);
@@ -738,7 +755,8 @@ static int try_i386(int variant)
     return result < 0 ? -result : 0; /* 20 is getpid there */
 }
 
-TEST (other_entries_of_this_machine_are_enosys) {
+TEST(other_entries_of_this_machine_are_enosys)
+{
     CHECK(in_child(0, try_x32) == ENOSYS);
     if (in_child(UNFILTERED, try_i386) != 0)
         SKIP("this kernel has no 32-bit entry");

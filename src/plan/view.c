@@ -43,21 +43,28 @@ struct view {
 };
 
 /* Directories of programs: bound where they are directories, copied where they are links. */
-static const char *const tool_directories[] = { "/usr",   "/bin",    "/sbin",     "/lib",
-                                                "/lib64", "/lib32",  "/libx32",   "/nix/store" };
+static const char *const tool_directories[] = { "/usr",   "/bin",   "/sbin",   "/lib",
+                                                "/lib64", "/lib32", "/libx32", "/nix/store" };
 
 /* Of /etc, what programs cannot do without. */
 static const struct {
     const char *path;
     bool is_directory;
 } etc_entries[] = {
-    { "/etc/ld.so.cache", false },     { "/etc/alternatives", true },
-    { "/etc/ssl/certs", true },        { "/etc/ssl/openssl.cnf", false },
-    { "/etc/pki", true },              { "/etc/localtime", false },
-    { "/etc/os-release", false },      { "/etc/fonts", true },
-    { "/etc/java", true },             { "/etc/java-8-openjdk", true },
-    { "/etc/java-11-openjdk", true },  { "/etc/java-17-openjdk", true },
-    { "/etc/java-21-openjdk", true },  { "/etc/java-25-openjdk", true },
+    { "/etc/ld.so.cache", false },
+    { "/etc/alternatives", true },
+    { "/etc/ssl/certs", true },
+    { "/etc/ssl/openssl.cnf", false },
+    { "/etc/pki", true },
+    { "/etc/localtime", false },
+    { "/etc/os-release", false },
+    { "/etc/fonts", true },
+    { "/etc/java", true },
+    { "/etc/java-8-openjdk", true },
+    { "/etc/java-11-openjdk", true },
+    { "/etc/java-17-openjdk", true },
+    { "/etc/java-21-openjdk", true },
+    { "/etc/java-25-openjdk", true },
 };
 
 static const char *const devices[] = { "/dev/null",   "/dev/zero",    "/dev/full",
@@ -66,9 +73,9 @@ static const char *const devices[] = { "/dev/null",   "/dev/zero",    "/dev/full
 static const struct {
     const char *target, *text;
 } device_links[] = {
-    { "dev/fd", "/proc/self/fd" },         { "dev/stdin", "/proc/self/fd/0" },
-    { "dev/stdout", "/proc/self/fd/1" },   { "dev/stderr", "/proc/self/fd/2" },
-    { "dev/ptmx", "pts/ptmx" },            { "dev/shm", "/run/shm" },
+    { "dev/fd", "/proc/self/fd" },       { "dev/stdin", "/proc/self/fd/0" },
+    { "dev/stdout", "/proc/self/fd/1" }, { "dev/stderr", "/proc/self/fd/2" },
+    { "dev/ptmx", "pts/ptmx" },          { "dev/shm", "/run/shm" },
 };
 
 /*
@@ -147,7 +154,8 @@ static void add_skeleton_file(struct plan *plan, const char *target, const char 
 static void add_host_entry(struct view *view, const char *path, bool is_directory)
 {
     char text[1024];
-    ssize_t n = readlink(path, text, sizeof text - 1); /* tells absent, link and other in one call */
+    ssize_t n =
+        readlink(path, text, sizeof text - 1); /* tells absent, link and other in one call */
 
     if (n < 0 && errno != EINVAL)
         return;
@@ -198,13 +206,12 @@ static void add_made_up_files(struct view *view)
                                           "nobody:x:65534:65534:nobody:/:/bin/false\n"
                                           "%s:x:%u:%u::%s:/bin/sh\n",
                                           name, plan->inside_uid, plan->inside_gid, home));
-    add_skeleton_file(plan, "etc/group",
-                      is_root || plan->inside_gid == 0
-                          ? "root:x:0:\nnogroup:x:65534:\n"
-                          : plan_text(plan, "root:x:0:\nnogroup:x:65534:\n%s:x:%u:\n", name,
-                                      plan->inside_gid));
-    add_skeleton_file(plan, "etc/nsswitch.conf",
-                      "passwd: files\ngroup: files\nhosts: files dns\n");
+    add_skeleton_file(
+        plan, "etc/group",
+        is_root || plan->inside_gid == 0
+            ? "root:x:0:\nnogroup:x:65534:\n"
+            : plan_text(plan, "root:x:0:\nnogroup:x:65534:\n%s:x:%u:\n", name, plan->inside_gid));
+    add_skeleton_file(plan, "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");
     add_skeleton_file(plan, "etc/hosts",
                       plan_text(plan, "127.0.0.1 localhost %s\n::1 localhost ip6-localhost\n",
                                 plan->policy->hostname));
@@ -360,9 +367,8 @@ static void make_parents(struct view *view, const char *target)
             break;
     }
     for (const char *p = target + same + 1; (p = strchr(p, '/')); p++)
-        add_skeleton_directory(view->plan,
-                               plan_text(view->plan, "%.*s", (int)(p - target - 1), target + 1),
-                               0755);
+        add_skeleton_directory(
+            view->plan, plan_text(view->plan, "%.*s", (int)(p - target - 1), target + 1), 0755);
     view->last_made = target;
 }
 
@@ -466,8 +472,8 @@ static int emit_mounts(struct view *view, enum plan_part part, coop_error **err)
          * let no box mount its own over it. It is of a pid namespace in which nobody lives. */
         if (part == PLAN_TEMPLATE && mount->kind == VIEW_PROC)
             mount->flags = 0;
-        if (!mount->by_seal && (part == PLAN_WHOLE || mount->kind == VIEW_BIND ||
-                                mount->kind == VIEW_PROC))
+        if (!mount->by_seal &&
+            (part == PLAN_WHOLE || mount->kind == VIEW_BIND || mount->kind == VIEW_PROC))
             emit_mount(plan, mount);
     }
     return 0;

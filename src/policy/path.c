@@ -15,8 +15,8 @@ int path_check(const char *what, const char *path, coop_error **err)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "the %s has a newline in it, which coop refuses in paths", what);
     if (strlen(path) >= PATH_MAX)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENAMETOOLONG,
-                         "the %s is longer than %d bytes", what, PATH_MAX - 1);
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENAMETOOLONG, "the %s is longer than %d bytes",
+                         what, PATH_MAX - 1);
     return 0;
 }
 

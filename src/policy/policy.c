@@ -131,8 +131,7 @@ static int check_target(const coop_policy *policy, const char *target, coop_erro
                              "the mount target '%s' lies in '%s', which coop makes itself", target,
                              reserved_targets[i]);
     for (size_t i = 0; i < policy->n_mounts; i++)
-        if (policy->mounts[i].kind != POLICY_BLOCK &&
-            strcmp(policy->mounts[i].target, target) == 0)
+        if (policy->mounts[i].kind != POLICY_BLOCK && strcmp(policy->mounts[i].target, target) == 0)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EEXIST,
                              "the mount target '%s' is given twice", target);
     return 0;
@@ -203,9 +202,8 @@ int coop_policy_add_block(coop_policy *policy, const char *path, coop_error **er
                          "the blocked path '%s' is everything: block something in it", path);
     if (rooted) /* stays relative: the workspace's place in the view is not known yet */
         memmove(normal, normal + 1, strlen(normal));
-    return add_mount(policy,
-                     (struct policy_mount){ .kind = POLICY_BLOCK, .target = take_ptr(normal) },
-                     err);
+    return add_mount(
+        policy, (struct policy_mount){ .kind = POLICY_BLOCK, .target = take_ptr(normal) }, err);
 }
 
 static int check_variable_name(const char *name, coop_error **err)
@@ -265,17 +263,16 @@ int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error *
 
     if (length == 0 || name[length] != '\0' || length > 63)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'",
-                         name);
+                         "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'", name);
     return replace_text(&policy->hostname, name, err);
 }
 
-#define SET_ENUM(field, max, what) \
-    do { \
-        if ((unsigned)(field) > (unsigned)(max)) \
+#define SET_ENUM(field, max, what)                                                                 \
+    do {                                                                                           \
+        if ((unsigned)(field) > (unsigned)(max))                                                   \
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad " what " %d", (int)(field)); \
-        policy->field = (field); \
-        return 0; \
+        policy->field = (field);                                                                   \
+        return 0;                                                                                  \
     } while (0)
 
 int coop_policy_set_network(coop_policy *policy, coop_network network, coop_error **err)
@@ -299,9 +296,9 @@ int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value,
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad limit %d", (int)limit);
     if (value != COOP_LIMIT_NONE &&
         (value < limit_ranges[limit].min || value > limit_ranges[limit].max))
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, ERANGE,
-                         "bad %s %llu: expected %llu to %llu", policy_limit_names[limit],
-                         (unsigned long long)value, (unsigned long long)limit_ranges[limit].min,
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ERANGE, "bad %s %llu: expected %llu to %llu",
+                         policy_limit_names[limit], (unsigned long long)value,
+                         (unsigned long long)limit_ranges[limit].min,
                          (unsigned long long)limit_ranges[limit].max);
     policy->limits[limit] = value;
     return 0;

@@ -11,13 +11,13 @@
 #include <sys/types.h>
 
 struct sys_clone {
-    uint64_t flags;      /* CLONE_*, less CLONE_PIDFD, which out_pidfd adds */
-    int exit_signal;     /* 0: nobody is told, and only a wait that names the child finds it */
-    void *stack;         /* lowest address */
+    uint64_t flags;  /* CLONE_*, less CLONE_PIDFD, which out_pidfd adds */
+    int exit_signal; /* 0: nobody is told, and only a wait that names the child finds it */
+    void *stack;     /* lowest address */
     size_t stack_size;
-    int *out_pidfd;      /* may be NULL */
-    int *cgroup_fd;      /* may be NULL: CLONE_INTO_CGROUP */
-    uint32_t *gone;      /* may be NULL: a futex, set to 1 here, 0 when the child left our memory */
+    int *out_pidfd; /* may be NULL */
+    int *cgroup_fd; /* may be NULL: CLONE_INTO_CGROUP */
+    uint32_t *gone; /* may be NULL: a futex, set to 1 here, 0 when the child left our memory */
 };
 
 /* Returns the child's pid, or -errno. The child runs fn(arg) and ends with its result. */

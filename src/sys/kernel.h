@@ -38,21 +38,21 @@ struct kernel_open_how {
 #define RESOLVE_IN_ROOT       0x10
 
 /* the mount API: 5.2, mount_setattr 5.12 */
-#define OPEN_TREE_CLONE_TREE   1u
-#define AT_RECURSIVE_TREE      0x8000u
-#define MOVE_MOUNT_EMPTY_PATH  4u
+#define OPEN_TREE_CLONE_TREE     1u
+#define AT_RECURSIVE_TREE        0x8000u
+#define MOVE_MOUNT_EMPTY_PATH    4u
 #define MOVE_MOUNT_TO_EMPTY_PATH 0x40u
-#define FSOPEN_CLOSE_ON_EXEC   1u
-#define FSMOUNT_CLOSE_ON_EXEC  1u
-#define FSCONFIG_FLAG          0u
-#define FSCONFIG_STRING        1u
-#define FSCONFIG_CREATE        6u
-#define MOUNT_READ_ONLY        0x00000001u
-#define MOUNT_NO_SUID          0x00000002u
-#define MOUNT_NO_DEV           0x00000004u
-#define MOUNT_NO_EXEC          0x00000008u
-#define MOUNT_IDMAP            0x00100000u
-#define MOUNT_PROPAGATE_PRIVATE (1ull << 18)
+#define FSOPEN_CLOSE_ON_EXEC     1u
+#define FSMOUNT_CLOSE_ON_EXEC    1u
+#define FSCONFIG_FLAG            0u
+#define FSCONFIG_STRING          1u
+#define FSCONFIG_CREATE          6u
+#define MOUNT_READ_ONLY          0x00000001u
+#define MOUNT_NO_SUID            0x00000002u
+#define MOUNT_NO_DEV             0x00000004u
+#define MOUNT_NO_EXEC            0x00000008u
+#define MOUNT_IDMAP              0x00100000u
+#define MOUNT_PROPAGATE_PRIVATE  (1ull << 18)
 struct kernel_mount_attr {
     uint64_t set;
     uint64_t clear;
@@ -93,19 +93,19 @@ struct kernel_landlock_port {
     uint64_t allowed;
     uint64_t port;
 };
-#define LANDLOCK_VERSION_FLAG  1u
-#define LANDLOCK_PATH_RULE     1
-#define LANDLOCK_PORT_RULE     2
-#define LANDLOCK_EXECUTE       (1ull << 0)
-#define LANDLOCK_WRITE_FILE    (1ull << 1)
-#define LANDLOCK_READ_FILE     (1ull << 2)
-#define LANDLOCK_READ_DIR      (1ull << 3)
-#define LANDLOCK_ALL_ABI1      ((1ull << 13) - 1)
-#define LANDLOCK_REFER         (1ull << 13) /* ABI 2 */
-#define LANDLOCK_TRUNCATE      (1ull << 14) /* ABI 3 */
-#define LANDLOCK_IOCTL_DEV     (1ull << 15) /* ABI 5 */
-#define LANDLOCK_TCP_BIND      (1ull << 0)
-#define LANDLOCK_TCP_CONNECT   (1ull << 1)
+#define LANDLOCK_VERSION_FLAG   1u
+#define LANDLOCK_PATH_RULE      1
+#define LANDLOCK_PORT_RULE      2
+#define LANDLOCK_EXECUTE        (1ull << 0)
+#define LANDLOCK_WRITE_FILE     (1ull << 1)
+#define LANDLOCK_READ_FILE      (1ull << 2)
+#define LANDLOCK_READ_DIR       (1ull << 3)
+#define LANDLOCK_ALL_ABI1       ((1ull << 13) - 1)
+#define LANDLOCK_REFER          (1ull << 13) /* ABI 2 */
+#define LANDLOCK_TRUNCATE       (1ull << 14) /* ABI 3 */
+#define LANDLOCK_IOCTL_DEV      (1ull << 15) /* ABI 5 */
+#define LANDLOCK_TCP_BIND       (1ull << 0)
+#define LANDLOCK_TCP_CONNECT    (1ull << 1)
 #define LANDLOCK_SCOPE_ABSTRACT (1ull << 0)
 #define LANDLOCK_SCOPE_SIGNAL   (1ull << 1)
 

@@ -53,10 +53,8 @@ static inline long raw6(long nr, long a, long b, long c, long d, long e, long f)
 #define RAW1(nr, a)                                     raw6(nr, (long)(a), 0, 0, 0, 0, 0)
 #define RAW2(nr, a, b)                                  raw6(nr, (long)(a), (long)(b), 0, 0, 0, 0)
 #define RAW3(nr, a, b, c)                               raw6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define RAW4(nr, a, b, c, d) \
-    raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define RAW5(nr, a, b, c, d, e) \
-    raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+#define RAW4(nr, a, b, c, d)                            raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define RAW5(nr, a, b, c, d, e)                         raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
 #define RAW6(nr, a, b, c, d, e, f) \
     raw6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
