@@ -43,7 +43,7 @@ bench: all
 
 install: all
 	meson configure $(BUILD) --prefix=$(PREFIX)
-	DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i

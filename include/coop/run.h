@@ -69,6 +69,9 @@ COOP_API int coop_wait(coop_box *box, coop_result **out, coop_error **err);
 /* Ends the whole box at once; the result says `cancelled`. Any thread may call it, once coop_start
  * has returned and until coop_wait is called. */
 COOP_API int coop_kill(coop_box *box);
+/* Nobody wants this stream any more: the command's next write to it fails as into a closed pipe.
+ * May be called from within on_output. */
+COOP_API void coop_close_output(coop_box *box, coop_stream stream);
 /* Sends a signal to the command's process group. */
 COOP_API int coop_signal(coop_box *box, int signal);
 /* The master side of the box's terminal, to be read and written by the caller; -1 if none. */

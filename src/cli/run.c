@@ -7,12 +7,14 @@
 #include "run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -21,6 +23,8 @@
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/policy_options.h"
+
+#define GRACE_MS 2000
 
 /* Exit status of coop itself, where the command has none: as env(1) and timeout(1) do. */
 enum { EXIT_SETUP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -53,23 +57,6 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-struct streaming {
-    coop_box *box;
-    bool is_broken; /* nobody reads our output any more */
-};
-
-static void pass_on(void *context, coop_stream stream, const char *bytes, size_t n)
-{
-    struct streaming *streaming = context;
-    int fd = stream == COOP_STREAM_STDERR ? STDERR_FILENO : STDOUT_FILENO;
-
-    if (!write_all(fd, bytes, n) && errno == EPIPE && !streaming->is_broken) {
-        streaming->is_broken = true;
-        if (streaming->box) /* what a command writing into the closed pipe would have got */
-            (void)coop_signal(streaming->box, SIGPIPE);
-    }
-}
-
 int run_signal_fd(void)
 {
     static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
@@ -77,8 +64,13 @@ int run_signal_fd(void)
     sigset_t set;
 
     (void)sigemptyset(&set);
-    for (size_t i = 0; i < COUNT(passed_on); i++)
-        (void)sigaddset(&set, passed_on[i]);
+    for (size_t i = 0; i < COUNT(passed_on); i++) {
+        struct sigaction now;
+
+        /* What our caller ignores (nohup) is not for the command either. */
+        if (sigaction(passed_on[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            (void)sigaddset(&set, passed_on[i]);
+    }
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write that is too large fails, and that is told */
@@ -126,27 +118,107 @@ static int watch(coop_box *box, int signal_fd, coop_error **err)
     return r < 0 ? r : 0;
 }
 
+/* Output goes out as it comes. Somebody who does not read it must not hold the box alive. */
+struct streaming {
+    coop_box *box;
+    int signal_fd;
+    unsigned n_interrupts;
+    uint64_t deadline_ms; /* 0: none */
+    bool is_terminated;
+    int error; /* why nothing can be written any more, 0 or an errno */
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* The library's own timer waits for us, and we wait for a reader: so the time is kept here too. */
+static int keep_time(struct streaming *streaming)
+{
+    uint64_t now = now_ms();
+
+    if (!streaming->deadline_ms)
+        return -1;
+    if (now < streaming->deadline_ms)
+        return (int)(streaming->deadline_ms - now > 60000 ? 60000 : streaming->deadline_ms - now);
+    if (streaming->is_terminated) {
+        (void)coop_signal(streaming->box, SIGKILL);
+        streaming->deadline_ms = 0;
+        return -1;
+    }
+    (void)coop_signal(streaming->box, SIGTERM);
+    streaming->is_terminated = true;
+    streaming->deadline_ms = now + GRACE_MS;
+    return GRACE_MS;
+}
+
+static bool wait_for_room(struct streaming *streaming, int fd)
+{
+    for (;;) {
+        struct pollfd fds[] = { { .fd = fd, .events = POLLOUT },
+                                { .fd = streaming->signal_fd, .events = POLLIN } };
+        int timeout = keep_time(streaming);
+
+        if (poll(fds, COUNT(fds), timeout) < 0 && errno != EINTR)
+            return false;
+        if (fds[1].revents)
+            on_signal(streaming->box, streaming->signal_fd, &streaming->n_interrupts);
+        if (fds[0].revents)
+            return true;
+    }
+}
+
+static void pass_on(void *context, coop_stream stream, const char *bytes, size_t n)
+{
+    struct streaming *streaming = context;
+    int fd = stream == COOP_STREAM_STDERR ? STDERR_FILENO : STDOUT_FILENO;
+
+    while (n > 0) {
+        /* A pipe with room takes this much without blocking. */
+        size_t piece = n < PIPE_BUF ? n : PIPE_BUF;
+        ssize_t written = wait_for_room(streaming, fd) ? write(fd, bytes, piece) : -1;
+
+        if (written < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (written <= 0) {
+            if (errno != EPIPE) /* a closed pipe is the command's own affair */
+                streaming->error = errno;
+            coop_close_output(streaming->box, stream);
+            return;
+        }
+        bytes += written;
+        n -= (size_t)written;
+    }
+}
+
 static int run_streaming(coop_sandbox *sandbox, char *const argv[],
                          struct policy_arguments *arguments, coop_result **out, coop_error **err)
 {
-    struct streaming streaming = { 0 };
     coop_box *box = NULL;
     auto_close int signal_fd = run_signal_fd();
+    struct streaming streaming = { .signal_fd = signal_fd };
 
     arguments->options.on_output = pass_on;
     arguments->options.context = &streaming;
     arguments->options.relay_input = true;
     arguments->options.input_fd = STDIN_FILENO;
+    if (arguments->options.timeout_ms)
+        streaming.deadline_ms = now_ms() + arguments->options.timeout_ms;
     int r = coop_start(sandbox, argv, &arguments->options, &box, err);
     if (r < 0)
         return r;
     streaming.box = box;
     run_say_tier(box, arguments);
     r = watch(box, signal_fd, err);
-    streaming.box = NULL;
     if (r < 0)
         (void)coop_kill(box);
     int waited = coop_wait(box, out, r < 0 ? NULL : err);
+    if (r == 0 && waited == 0 && streaming.error)
+        return fail(err, streaming.error, "write the command's output");
     return r < 0 ? r : waited;
 }
 

@@ -58,9 +58,23 @@ static void on_signals(coop_box *box, struct terminal *terminal, int signal_fd, 
     }
 }
 
+/* The command was stopped: so are we, until somebody continues us, and then it. */
+static void follow_stop(coop_box *box, struct terminal *terminal, bool *was_continued,
+                        coop_error **err)
+{
+    if (!coop_box_is_stopped(box)) {
+        *was_continued = false;
+    } else if (!*was_continued && terminal_suspend(terminal, err) >= 0) {
+        (void)coop_signal(box, SIGCONT);
+        *was_continued = true; /* init's word that it runs is still on its way */
+    }
+}
+
+/* After the end there is still what the command wrote; the terminal says when all of it is out. */
 static int relay(coop_box *box, struct terminal *terminal, int signal_fd, coop_error **err)
 {
     bool has_ended = false;
+    bool was_continued = false;
 
     while (!has_ended || !(terminal_state(terminal) & TERMINAL_DONE)) {
         struct pollfd fds[2 + TERMINAL_POLL_FDS] = {
@@ -69,23 +83,19 @@ static int relay(coop_box *box, struct terminal *terminal, int signal_fd, coop_e
         };
 
         terminal_poll_fill(terminal, fds + 2);
-        int n = poll(fds, COUNT(fds), has_ended ? 0 : terminal_poll_timeout_ms(terminal));
-        if (n < 0 && errno != EINTR)
+        if (poll(fds, COUNT(fds), terminal_poll_timeout_ms(terminal)) < 0 && errno != EINTR)
             return fail(err, errno, "wait for the sandbox");
         if (fds[1].revents)
             on_signals(box, terminal, signal_fd, err);
         terminal_poll_handle(terminal, fds + 2);
-        if (!has_ended) {
-            int r = coop_step(box, err);
-
-            if (r < 0)
-                return r;
-            has_ended = r == 1;
-            if (coop_box_is_stopped(box) && terminal_suspend(terminal, err) != -1)
-                (void)coop_signal(box, SIGCONT);
-        } else if (n == 0) {
-            break; /* nothing more will come out of it */
-        }
+        if (has_ended)
+            continue;
+        int r = coop_step(box, err);
+        if (r < 0)
+            return r;
+        has_ended = r == 1;
+        if (!has_ended)
+            follow_stop(box, terminal, &was_continued, err);
     }
     return 0;
 }

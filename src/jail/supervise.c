@@ -516,9 +516,15 @@ coop_tier coop_box_tier(const coop_box *box)
 
 int coop_kill(coop_box *box)
 {
-    box->cancelled = true;
+    if (!box->has_status) /* what has ended by itself was not cancelled */
+        box->cancelled = true;
     box_kill(box);
     return 0;
+}
+
+void coop_close_output(coop_box *box, coop_stream stream)
+{
+    close_watched(box, &box->output_fds[stream == COOP_STREAM_STDERR]);
 }
 
 int coop_signal(coop_box *box, int number)
