@@ -298,7 +298,7 @@ accepts "a full /tmp is the command's error" "1 No space left on device, then fi
     e=$(head -c 3000000 /dev/zero 2>&1 >/tmp/x); r=$?
     rm /tmp/x && echo fine >/tmp/y
     echo "$r ${e##*: }, then $(cat /tmp/y)"'
-for n in 0 1 2 3 4 5 6 8 10 12 16 20 24 28 32; do
+for n in 0 1 2 3 4 5 6 8 10 12 16 20 24 28 32 40 48 64; do
     under=(bash -c "ulimit -n $n; exec \"\$@\"" -)
     r=0
     timeout -s KILL 30 "$OUTLIVES" "${under[@]}" "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null || r=$?

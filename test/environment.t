@@ -2,7 +2,7 @@
 # The environment and the descriptors of a command: built, never inherited.
 . "$(dirname "$0")/box.sh"
 
-clean() { env -i "$@" </dev/null; }
+clean() { env -i ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} "$@" </dev/null; }
 in_box() { clean "$@" "$COOP" run -w ws env | sort; }
 own="HOME=/work
 LOGNAME=tess
@@ -16,7 +16,7 @@ is "with nothing around, it has these" "$(in_box USER=tess)" "$own"
 is "nothing else of the caller's comes in" \
     "$(in_box USER=tess SECRET=s AWS_SECRET_ACCESS_KEY=s LD_PRELOAD=/nowhere LD_LIBRARY_PATH=/nowhere PYTHONPATH=/x \
         SSH_AUTH_SOCK=/x http_proxy=x HOME=/home/tess PATH=/sbin SHELL=/bin/zsh PWD=/elsewhere DISPLAY=:0 \
-        XDG_RUNTIME_DIR=/run/user/0 DBUS_SESSION_BUS_ADDRESS=x BASH_ENV=/x ENV=/x IFS=x COOP_X=1 2>&1)" "$own"
+        XDG_RUNTIME_DIR=/run/user/0 DBUS_SESSION_BUS_ADDRESS=x BASH_ENV=/x ENV=/x IFS=x COOP_X=1 2>/dev/null)" "$own"
 is "language, clock and terminal do" \
     "$(in_box USER=tess LANG=C LC_ALL=C LC_TIME=x LANGUAGE=de TERM=vt100 TZ=UTC COLORTERM=truecolor NO_COLOR=1)" \
     "$(printf '%s\n' "$own" LANG=C LC_ALL=C LC_TIME=x LANGUAGE=de TERM=vt100 TZ=UTC COLORTERM=truecolor NO_COLOR=1 | sort)"

@@ -217,8 +217,10 @@ static int run_streaming(coop_sandbox *sandbox, char *const argv[],
     if (r < 0)
         (void)coop_kill(box);
     int waited = coop_wait(box, out, r < 0 ? NULL : err);
-    if (r == 0 && waited == 0 && streaming.error)
+    if (r == 0 && waited == 0 && streaming.error) {
+        coop_result_free(*out);
         return fail(err, streaming.error, "write the command's output");
+    }
     return r < 0 ? r : waited;
 }
 

@@ -21,7 +21,8 @@ struct coop_sandbox {
     bool has_run, template_failed;
 };
 
-#define BOX_MAX_DENIALS 64
+#define BOX_MAX_DENIALS    64
+#define BOX_STATUS_UNKNOWN 0x7f /* what wait gives for a stopped process: no end of any sort */
 
 /* What init refused: a system call, or the socket behind a path. */
 struct box_denial {

@@ -61,20 +61,28 @@ static long walk(struct child *child, enum step_stage stage, size_t *at)
     return 0;
 }
 
+struct kernel_sigaction {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static void set_default(int signal)
+{
+    const struct kernel_sigaction by_default = { 0 };
+
+    (void)raw(SYS_rt_sigaction, signal, &by_default, NULL, sizeof by_default.mask);
+}
+
 /* A program starts with no signal blocked and every one at its default. */
 static void reset_signals(void)
 {
-    struct {
-        void (*handler)(int);
-        unsigned long flags;
-        void (*restorer)(void);
-        uint64_t mask;
-    } by_default = { 0 };
     uint64_t none = 0;
 
     for (int i = 1; i <= 64; i++)
         if (i != SIGKILL && i != SIGSTOP)
-            (void)raw(SYS_rt_sigaction, i, &by_default, NULL, sizeof none);
+            set_default(i);
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
@@ -268,13 +276,24 @@ int bare_main(void *argument)
     return command_main(child);
 }
 
+/* A host may have closed some of 0, 1 and 2: what is opened here must not take their numbers, or the
+ * command's standard input and output would replace it. */
+static void occupy_standard_numbers(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (raw(SYS_fcntl, fd, F_GETFD) == -EBADF)
+            (void)raw(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC);
+}
+
 int box_main(void *argument)
 {
     struct child *child = argument;
     size_t at = 0;
 
     (void)raw(SYS_close, child->parent_control_fd);
+    occupy_standard_numbers();
     child->umask = (mode_t)raw(SYS_umask, 0);
+    set_default(SIGCHLD); /* a host that ignores it would make the kernel reap the command */
     /* The command must be born in the cgroup and its namespace, and with the terminal if any. */
     long r = walk_first(child, &at);
     if (r == 0 && !child->plan->has_tty)

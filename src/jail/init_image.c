@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "sys/kernel.h"
 
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -19,18 +20,14 @@ int init_image_open(coop_error **err)
     if (fd < 0 && errno == EINVAL) /* the flag is not known before 6.3, and not needed */
         fd = memfd_create("coop-init", flags);
     if (fd < 0) {
-        int r = fail(err, errno, "make an executable memory file");
+        int failed = fail(err, errno, "make an executable memory file");
 
-        return r == -EACCES ? fail_hint(err, r, "'sysctl vm.memfd_noexec' must be 0 or 1") : r;
+        return failed == -EACCES ? fail_hint(err, failed, "'sysctl vm.memfd_noexec' must be 0 or 1")
+                                 : failed;
     }
-    if (fd < 3) { /* somebody closed standard input: those numbers are the command's */
-        int higher = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-
-        if (higher < 0)
-            return fail(err, errno, "make an executable memory file");
-        (void)close(fd);
-        fd = higher;
-    }
+    int r = fd_lift(&fd);
+    if (r < 0)
+        return fail(err, -r, "make an executable memory file");
     if (write(fd, init_image, init_image_size) != (ssize_t)init_image_size)
         return fail(err, errno, "fill a memory file");
     if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)

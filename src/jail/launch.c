@@ -30,6 +30,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "jail/box.h"
 #include "jail/child.h"
 #include "jail/init_image.h"
@@ -58,25 +59,12 @@ struct launch {
     pid_t pid;
 };
 
-/* Descriptors of ours never take the numbers 0 to 2, even if the caller closed those. */
-static int lift(int *fd)
-{
-    if (*fd > 2)
-        return 0;
-    int higher = fcntl(*fd, F_DUPFD_CLOEXEC, 3);
-    if (higher < 0)
-        return -errno;
-    (void)close(*fd);
-    *fd = higher;
-    return 0;
-}
-
 static int make_pipe(int out[2])
 {
     if (pipe2(out, O_CLOEXEC) < 0)
         return -errno;
-    int r = lift(&out[0]);
-    return r < 0 ? r : lift(&out[1]);
+    int r = fd_lift(&out[0]);
+    return r < 0 ? r : fd_lift(&out[1]);
 }
 
 static int make_channels(struct launch *launch, coop_error **err)
@@ -85,9 +73,9 @@ static int make_channels(struct launch *launch, coop_error **err)
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, launch->control) < 0)
         return fail(err, errno, "make the control socket");
-    int r = lift(&launch->control[0]);
+    int r = fd_lift(&launch->control[0]);
     if (r == 0)
-        r = lift(&launch->control[1]);
+        r = fd_lift(&launch->control[1]);
     for (int i = 0; r == 0 && i < 3 && !box->plan.has_tty; i++)
         r = make_pipe(launch->pipes[i]);
     if (r < 0)
@@ -139,7 +127,7 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
     if (fd < 0)
         return fd;
     launch->user_namespace_fd = fd;
-    return lift(&launch->user_namespace_fd);
+    return fd_lift(&launch->user_namespace_fd);
 }
 
 /* Maps the owner of a source to the user that the box is on the host. */

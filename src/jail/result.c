@@ -223,7 +223,7 @@ int coop_result_status(const coop_result *result)
         return 124;
     if (WIFSIGNALED(result->status))
         return 128 + WTERMSIG(result->status);
-    return WEXITSTATUS(result->status);
+    return WIFEXITED(result->status) ? WEXITSTATUS(result->status) : 125; /* not known */
 }
 
 coop_error_kind coop_result_ended_by(const coop_result *result)

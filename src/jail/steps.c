@@ -63,21 +63,29 @@ static long cgroup_namespace(struct child *child, const struct step *step)
     return raw(SYS_unshare, CLONE_NEW_CGROUP);
 }
 
+static long write_maps(int proc_fd, const struct step *step)
+{
+    long r = write_file(proc_fd, "self/setgroups", "deny");
+
+    if (r == 0)
+        r = write_file(proc_fd, "self/uid_map", step->source);
+    if (r == 0)
+        r = write_file(proc_fd, "self/gid_map", step->target);
+    return r;
+}
+
 /* In a template's view /proc is nobody's: there our own is made first. */
 static long id_map(struct child *child, const struct step *step)
 {
     if (child->has_map)
         return 0;
-    long proc_fd = child->proc_fd;
-    if (proc_fd < 0)
-        proc_fd = raw(SYS_openat, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (proc_fd < 0)
-        return proc_fd;
-    long r = write_file((int)proc_fd, "self/setgroups", "deny");
-    if (r == 0)
-        r = write_file((int)proc_fd, "self/uid_map", step->source);
-    if (r == 0)
-        r = write_file((int)proc_fd, "self/gid_map", step->target);
+    if (child->proc_fd >= 0)
+        return write_maps(child->proc_fd, step);
+    long fd = raw(SYS_openat, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    long r = write_maps((int)fd, step);
+    (void)raw(SYS_close, fd);
     return r;
 }
 

@@ -376,14 +376,20 @@ static void collect(struct coop_box *box)
     siginfo_t info = { 0 };
     struct rusage usage = { 0 };
 
-    while (raw(SYS_waitid, WAIT_ON_PIDFD, box->pidfd, &info, WEXITED | __WALL, &usage) == -EINTR)
-        ;
+    long r;
+
+    do
+        r = raw(SYS_waitid, WAIT_ON_PIDFD, box->pidfd, &info, WEXITED | __WALL, &usage);
+    while (r == -EINTR);
     box->ended_ns = clock_now_ns();
     if (!box->has_status) {
-        box->status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
-        box->has_status = true;
         if (box->plan.tier >= COOP_TIER_NAMESPACES) /* init itself was killed, and so the command */
             box->status = SIGKILL;
+        else if (r < 0) /* somebody else has it: neither an exit code nor a signal */
+            box->status = BOX_STATUS_UNKNOWN;
+        else
+            box->status = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
+        box->has_status = true;
     }
     box->cpu_us = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "jail/child.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
@@ -101,9 +102,14 @@ static int run_making(struct making *making, coop_error **err)
     if (making->child.error)
         return fail(err, making->child.error, "make a template: %s",
                     step_name(template->plan.steps[making->child.failed_step].kind));
-    if (template->user_fd < 0 || template->mount_fd < 0 ||
-        (making->wants_network && template->network_fd < 0))
-        return fail(err, EBADF, "keep the namespaces of a template");
+    int *const kept[] = { &template->user_fd, &template->mount_fd,
+                          making->wants_network ? &template->network_fd : NULL };
+    for (size_t i = 0; i < COUNT(kept); i++) {
+        int r = !kept[i] ? 0 : *kept[i] < 0 ? *kept[i] : fd_lift(kept[i]);
+
+        if (r < 0)
+            return fail(err, -r, "keep the namespaces of a template");
+    }
     return 0;
 }
 
