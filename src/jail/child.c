@@ -197,26 +197,25 @@ static long become_init(struct child *child)
     const int image_fd = 5;
 
     keep_one_capability();
-    long r = raw(SYS_dup3, child->control_fd, PROTOCOL_CONTROL_FD, 0);
-    if (r == -EINVAL) /* it has that number already */
-        r = raw(SYS_fcntl, PROTOCOL_CONTROL_FD, F_SETFD, 0);
+    /* First all out of the way of the fixed numbers: any of them may stand on another's place. */
+    long control = raw(SYS_fcntl, child->control_fd, F_DUPFD_CLOEXEC, image_fd + 1);
+    long image = raw(SYS_fcntl, child->init_fd, F_DUPFD_CLOEXEC, image_fd + 1);
+    long listener = child->listener_fd;
+    if (listener >= 0) {
+        listener = raw(SYS_fcntl, child->listener_fd, F_DUPFD_CLOEXEC, image_fd + 1);
+        arguments[2] = child->plan->policy->network == COOP_NETWORK_HOST ? "-" : "n";
+    }
+    if (control < 0 || image < 0 || (listener < 0 && child->listener_fd >= 0))
+        return -EMFILE;
+    long r = raw(SYS_dup3, control, PROTOCOL_CONTROL_FD, 0);
+    if (r >= 0)
+        r = raw(SYS_dup3, image, image_fd, O_CLOEXEC);
+    if (r >= 0 && listener >= 0)
+        r = raw(SYS_dup3, listener, PROTOCOL_LISTENER_FD, 0);
+    else
+        (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
     if (r < 0)
         return r;
-    /* The image first out of the way: its number may be the listener's place, and the reverse. */
-    long image = raw(SYS_fcntl, child->init_fd, F_DUPFD_CLOEXEC, image_fd + 1);
-    if (image < 0)
-        return image;
-    if (child->listener_fd >= 0) {
-        arguments[2] = child->plan->policy->network == COOP_NETWORK_HOST ? "-" : "n";
-        r = raw(SYS_dup3, child->listener_fd, PROTOCOL_LISTENER_FD, 0);
-        if (r == -EINVAL)
-            r = raw(SYS_fcntl, PROTOCOL_LISTENER_FD, F_SETFD, 0);
-        if (r < 0)
-            return r;
-    } else {
-        (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
-    }
-    (void)raw(SYS_dup3, image, image_fd, O_CLOEXEC);
     /* init keeps the terminal open: a command may close it and open it again. */
     for (int i = child->terminal_fd >= 0 ? 1 : 0; i < 3; i++)
         (void)raw(SYS_close, i);
