@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,14 +21,17 @@
 
 #define HOLDER_STACK 16384
 
-/* Lives only so that there is a /proc/PID to write to; ends with the pipe. */
+/*
+ * Lives only so that there is a /proc/PID to write to, until it is killed. It waits for no pipe: the
+ * holders of other threads would hold copies of its other end.
+ */
 static int holder_main(void *argument)
 {
-    const int *pipe_fds = argument;
-    char byte;
+    const pid_t *parent = argument;
 
-    (void)raw(SYS_close, pipe_fds[1]);
-    (void)raw(SYS_read, pipe_fds[0], &byte, 1);
+    (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    while (raw(SYS_getppid) == *parent)
+        (void)raw(SYS_ppoll, NULL, 0, NULL, NULL, 0);
     return 0;
 }
 
@@ -81,28 +87,22 @@ static int fill(pid_t pid, const struct user_namespace_map *map, coop_error **er
 
 int user_namespace_new(const struct user_namespace_map *map, coop_error **err)
 {
-    int pipe_fds[2];
+    const pid_t self = getpid();
     char *stack = mmap(NULL, HOLDER_STACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 
     if (stack == MAP_FAILED)
         return fail_no_memory(err);
-    if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
-        int r = fail(err, errno, "make a pipe");
-
-        (void)munmap(stack, HOLDER_STACK);
-        return r;
-    }
     struct sys_clone how = { .flags = CLONE_VM | CLONE_NEWUSER,
                              .stack = stack,
                              .stack_size = HOLDER_STACK };
-    long pid = sys_clone(&how, holder_main, pipe_fds);
+    long pid = sys_clone(&how, holder_main, (void *)(uintptr_t)&self);
     int r = pid < 0 ? fail(err, (int)-pid, "make a user namespace") : fill((pid_t)pid, map, err);
-    (void)close(pipe_fds[0]);
-    (void)close(pipe_fds[1]);
-    if (pid > 0)
+    if (pid > 0) {
+        (void)kill((pid_t)pid, SIGKILL);
         while (waitpid((pid_t)pid, NULL, __WALL) < 0 && errno == EINTR)
             ;
+    }
     (void)munmap(stack, HOLDER_STACK);
     return r;
 }
