@@ -96,7 +96,11 @@ int user_namespace_new(const struct user_namespace_map *map, coop_error **err)
     struct sys_clone how = { .flags = CLONE_VM | CLONE_NEWUSER,
                              .stack = stack,
                              .stack_size = HOLDER_STACK };
+    uint64_t all = UINT64_MAX; /* no handler of ours may run in the holder */
+    uint64_t old = 0;
+    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof all);
     long pid = sys_clone(&how, holder_main, (void *)(uintptr_t)&self);
+    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof old);
     int r = pid < 0 ? fail(err, (int)-pid, "make a user namespace") : fill((pid_t)pid, map, err);
     if (pid > 0) {
         (void)kill((pid_t)pid, SIGKILL);
