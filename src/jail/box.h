@@ -69,6 +69,9 @@ struct coop_box {
 /* Makes the box and starts the command in it. */
 int launch(struct coop_box *box, coop_error **err);
 
+/* Checks the caller's options and copies those it knew of. */
+int box_take_options(coop_run_options *to, const coop_run_options *from, coop_error **err);
+
 /* Ends everything in the box, now. */
 void box_kill(struct coop_box *box);
 void box_free(struct coop_box *box);

@@ -186,6 +186,27 @@ static void keep_one_capability(void)
     (void)raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
+static void close_all_but(const struct child *child)
+{
+    const int kept[] = { child->control_fd, child->init_fd, child->listener_fd };
+    unsigned from = child->terminal_fd >= 0 ? 1 : 0;
+
+    for (;;) {
+        unsigned next = ~0u;
+
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            if (kept[i] >= 0 && (unsigned)kept[i] >= from && (unsigned)kept[i] < next)
+                next = (unsigned)kept[i];
+        if (next == ~0u)
+            break;
+        if (next > from)
+            (void)raw(NR_CLOSE_RANGE, from, next - 1, 0);
+        from = next + 1;
+    }
+    (void)raw(NR_CLOSE_RANGE, from, ~0u, 0);
+}
+
 static long become_init(struct child *child)
 {
     static const char *const no_environment[] = { NULL };
@@ -197,7 +218,8 @@ static long become_init(struct child *child)
     const int image_fd = 5;
 
     keep_one_capability();
-    /* First all out of the way of the fixed numbers: any of them may stand on another's place. */
+    /* Room first, then all out of the way of the fixed numbers: any may stand on another's place. */
+    close_all_but(child);
     long control = raw(SYS_fcntl, child->control_fd, F_DUPFD_CLOEXEC, image_fd + 1);
     long image = raw(SYS_fcntl, child->init_fd, F_DUPFD_CLOEXEC, image_fd + 1);
     long listener = child->listener_fd;
@@ -216,9 +238,6 @@ static long become_init(struct child *child)
         (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
     if (r < 0)
         return r;
-    /* init keeps the terminal open: a command may close it and open it again. */
-    for (int i = child->terminal_fd >= 0 ? 1 : 0; i < 3; i++)
-        (void)raw(SYS_close, i);
     (void)raw(NR_CLOSE_RANGE, image_fd + 1, ~0u, 0);
     child->has_init = 1;
     return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);

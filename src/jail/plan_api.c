@@ -10,27 +10,31 @@
 #include "jail/box.h"
 #include "plan/print.h"
 
-static int with_plan(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
+static int with_plan(coop_sandbox *sandbox, char *const argv[], const coop_run_options *given,
                      void (*print)(const struct plan *, struct buffer *), char **out,
                      coop_error **err)
 {
     struct plan plan = { 0 };
     struct cgroup cgroup;
     struct buffer text = { 0 };
+    coop_run_options options;
 
+    int r = box_take_options(&options, given, err);
+    if (r < 0)
+        return r;
     cgroup_find(&cgroup);
     struct plan_request request = {
         .argv = argv,
         .is_for_reading = true,
-        .env_pass = options ? options->env_pass : NULL,
-        .tty = options && options->terminal,
+        .env_pass = options.env_pass,
+        .tty = options.terminal,
         .cgroup_memory = cgroup.has[CGROUP_MEMORY],
         .cgroup_pids = cgroup.has[CGROUP_PIDS],
         .cgroup_cpu = cgroup.has[CGROUP_CPU],
         .cgroup_kind = cgroup_kind(&cgroup),
     };
     cgroup_remove(&cgroup);
-    int r = plan_compile(&plan, sandbox->policy, &sandbox->host, &request, err);
+    r = plan_compile(&plan, sandbox->policy, &sandbox->host, &request, err);
     if (r == 0)
         print(&plan, &text);
     plan_done(&plan);

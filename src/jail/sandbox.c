@@ -68,19 +68,20 @@ static void request_of(const struct coop_box *box, char *const argv[], struct pl
 }
 
 /* Callers may be older than the library: what they did not know is zero. */
-static int take_options(struct coop_box *box, const coop_run_options *options, coop_error **err)
+int box_take_options(coop_run_options *to, const coop_run_options *from, coop_error **err)
 {
-    if (!options)
+    *to = (coop_run_options){ 0 };
+    if (!from)
         return 0;
-    if (options->size < sizeof options->size || options->size > sizeof box->options)
+    if (from->size < sizeof from->size || from->size > sizeof *to)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "coop_run_options.size is %zu: set it to sizeof(coop_run_options)",
-                         options->size);
-    memcpy(&box->options, options, options->size);
-    for (size_t i = 0; i < box->options.n_keep_fds; i++)
-        if (fcntl(box->options.keep_fds[i], F_GETFD) < 0)
+                         from->size);
+    memcpy(to, from, from->size);
+    for (size_t i = 0; i < to->n_keep_fds; i++)
+        if (fcntl(to->keep_fds[i], F_GETFD) < 0)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
-                             "the descriptor %d to keep is not open", box->options.keep_fds[i]);
+                             "the descriptor %d to keep is not open", to->keep_fds[i]);
     return 0;
 }
 
@@ -201,7 +202,7 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     struct coop_box *box = box_new(sandbox);
     if (!box)
         return fail_no_memory(err);
-    int r = take_options(box, options, err);
+    int r = box_take_options(&box->options, options, err);
     if (r == 0) {
         capture_init(&box->captures[0], (size_t)box->options.capture_max);
         capture_init(&box->captures[1], (size_t)box->options.capture_max);
