@@ -75,7 +75,7 @@ try() { # POINT before|after
         timeout 20 "$FAILAT" "$T/pid" -f "$1" "$COOP" run -c "$look" >"$T/out" 2>"$T/err" </dev/null
         r=$?
         tries=$((tries + 1))
-        [ $r = 97 ] && [ $tries -lt 3 ] || break
+        [ $r = 97 ] && [ $tries -lt 10 ] || break
     done
     cat "$T/pid" >>"$T/pids" 2>/dev/null
     case $r in

@@ -173,7 +173,7 @@ static char *write_number(char *end, unsigned long number)
  * init keeps one capability over its own user namespace, so that nothing in the box, which has
  * none, can trace it or open its memory; no signal from inside reaches it as pid 1.
  */
-static void keep_one_capability(void)
+static long keep_one_capability(void)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct data[2] = { 0 };
@@ -181,9 +181,12 @@ static void keep_one_capability(void)
     data[CAP_SYS_PTRACE / 32].effective = 1u << CAP_SYS_PTRACE % 32;
     data[CAP_SYS_PTRACE / 32].permitted = 1u << CAP_SYS_PTRACE % 32;
     data[CAP_SYS_PTRACE / 32].inheritable = 1u << CAP_SYS_PTRACE % 32;
-    (void)raw(SYS_capset, &header, data);
-    (void)raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_PTRACE, 0, 0);
-    (void)raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    long r = raw(SYS_capset, &header, data);
+    if (r == 0)
+        r = raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_PTRACE, 0, 0);
+    if (r == 0)
+        r = raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return r;
 }
 
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
@@ -217,7 +220,9 @@ static long become_init(struct child *child)
     };
     const int image_fd = 5;
 
-    keep_one_capability();
+    long kept = keep_one_capability();
+    if (kept < 0)
+        return kept;
     /* Room first, then all out of the way of the fixed numbers: any may stand on another's place. */
     close_all_but(child);
     long control = raw(SYS_fcntl, child->control_fd, F_DUPFD_CLOEXEC, image_fd + 1);
@@ -244,11 +249,17 @@ static long become_init(struct child *child)
 }
 
 /* For init and command at once: what is gone from the bounding set, no exec can bring back. */
-static void shrink_bounding_set(void)
+static long shrink_bounding_set(void)
 {
-    for (int i = 0; i <= 63; i++)
-        if (i != CAP_SYS_PTRACE && raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-            break;
+    for (int i = 0; i <= 63; i++) {
+        long r = i == CAP_SYS_PTRACE ? 0 : raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
+
+        if (r == -EINVAL) /* the one before was the kernel's last */
+            return i > 0 ? 0 : r;
+        if (r < 0)
+            return r;
+    }
+    return 0;
 }
 
 /* Shares our descriptors too, until it executes: what it opens early is ours as well. */
@@ -262,7 +273,9 @@ static long start_command(struct child *child)
         .gone = &child->command_alive,
     };
 
-    shrink_bounding_set();
+    long r = shrink_bounding_set();
+    if (r < 0)
+        return r;
     long pid = sys_clone(&how, command_main, child);
     if (pid > 0)
         child->command_pid = (pid_t)pid;

@@ -21,7 +21,7 @@ long command_session(struct child *child, const struct step *step)
     if (child->terminal_fd < 0) {
         long r = raw(SYS_setsid);
 
-        return r == -EPERM ? 0 : r < 0 ? r : 0;
+        return r < 0 ? r : 0;
     }
     long r = raw(SYS_setpgid, 0, 0);
     if (r < 0)
@@ -161,13 +161,15 @@ long command_capabilities(struct child *child, const struct step *step)
     (void)step;
     if (child->plan->tier >= COOP_TIER_NAMESPACES) {
         /* init has dropped all the others before it made us */
-        (void)raw(SYS_prctl, PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
-        long r = raw(SYS_prctl, PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0);
+        long r = raw(SYS_prctl, PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0);
+        if (r == 0)
+            r = raw(SYS_prctl, PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0);
         if (r < 0)
             return r;
     }
-    (void)raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    long r = raw(SYS_capset, &header, none);
+    long r = raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    if (r == 0)
+        r = raw(SYS_capset, &header, none);
     if (r < 0)
         return r;
     return raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -213,8 +213,7 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     if (r == 0) {
         r = supervise_start(box, err);
         if (r < 0) {
-            box_kill(box);
-            (void)supervise_wait(box, NULL);
+            supervise_abort(box);
         } else if (box->options.terminal) {
             (void)supervise_read_control(box); /* the terminal is the first thing init sent */
         }

@@ -481,6 +481,16 @@ int coop_step(coop_box *box, coop_error **err)
     return step(box, 0, err);
 }
 
+void supervise_abort(struct coop_box *box)
+{
+    struct pollfd end = { .fd = box->pidfd, .events = POLLIN };
+
+    box_kill(box);
+    while (poll(&end, 1, -1) < 0 && errno == EINTR)
+        ;
+    collect(box);
+}
+
 int supervise_wait(struct coop_box *box, coop_error **err)
 {
     int r;
