@@ -7,6 +7,14 @@
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
+/* What ran on this stack before left it by exec, with its frames still marked as in use. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define FORGET_FRAMES(stack, size) ASAN_UNPOISON_MEMORY_REGION(stack, size)
+#else
+#define FORGET_FRAMES(stack, size) ((void)0)
+#endif
+
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x1000
 #endif
@@ -84,6 +92,8 @@ static long clone_call(const struct sys_clone *how, int (*fn)(void *), void *arg
 long sys_clone(const struct sys_clone *how, int (*fn)(void *), void *arg)
 {
     int pidfd = -1;
+
+    FORGET_FRAMES(how->stack, how->stack_size);
     struct kernel_clone_args args = {
         .flags = how->flags | (how->out_pidfd ? CLONE_PIDFD : 0),
         .pidfd = (uintptr_t)&pidfd,

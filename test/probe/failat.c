@@ -4,8 +4,8 @@
  *   failat LOG COMMAND [ARG...]                    fail nothing; write all calls to LOG
  *   failat LOG -f WHO:CALL:NTH COMMAND [ARG...]    the NTH call CALL of process WHO fails; 0: each
  *
- * Traces everything that COMMAND (process 1) starts; processes and threads are numbered in the
- * order of their making. LOG gets one line per call, "WHO:CALL:NTH ERRNO before|after", where ERRNO
+ * Traces everything that COMMAND (process 1) starts; the processes and threads that 1 makes are 1.1,
+ * 1.2 and so on, those of 1.2 are 1.2.1 ..., so that it does not matter who is quicker. LOG gets one line per call, "WHO:CALL:NTH ERRNO before|after", where ERRNO
  * is what the call would be made to fail with, and before or after tells whether the box's command
  * runs already. The box's command itself (the first program executed by a child that is not coop's
  * own init image) is let go when it begins. Calls that cannot fail, or that are not in the table
@@ -186,6 +186,9 @@ static const struct call calls[] = {
 
 struct process {
     pid_t pid;
+    char name[32]; /* empty until its maker has told of it; then it waits */
+    int n_children;
+    bool is_waiting;
     bool in_call;
     bool is_failing;
     unsigned counts[sizeof calls / sizeof *calls];
@@ -196,8 +199,8 @@ static int n_processes;
 static FILE *log_file;
 static bool command_runs;
 
-static unsigned fail_who, fail_nth;
-static char fail_name[32];
+static unsigned fail_nth;
+static char fail_who[32], fail_name[32];
 static bool has_failed;
 static int fail_error;
 
@@ -243,20 +246,20 @@ static void set_result(pid_t pid, long result)
 
 static void on_entry(struct process *process, long number)
 {
-    unsigned who = (unsigned)(process - processes) + 1;
+    const char *who = process->name;
     size_t i = 0;
 
     while (i < sizeof calls / sizeof *calls && calls[i].number != number)
         i++;
     if (i == sizeof calls / sizeof *calls) {
-        fprintf(log_file, "%u:%ld:0 0 unknown\n", who, number);
+        fprintf(log_file, "%s:%ld:0 0 unknown\n", who, number);
         return;
     }
     unsigned nth = ++process->counts[i];
     if (calls[i].error)
-        fprintf(log_file, "%u:%s:%u %d %s\n", who, calls[i].name, nth, calls[i].error,
+        fprintf(log_file, "%s:%s:%u %d %s\n", who, calls[i].name, nth, calls[i].error,
                 command_runs ? "after" : "before");
-    if (who == fail_who && (nth == fail_nth || fail_nth == 0) &&
+    if (strcmp(who, fail_who) == 0 && (nth == fail_nth || fail_nth == 0) &&
         strcmp(calls[i].name, fail_name) == 0) {
         has_failed = true;
         process->is_failing = true;
@@ -269,8 +272,8 @@ static void on_syscall(struct process *process)
 {
     struct ptrace_syscall_info info;
 
-    if (ptrace((enum __ptrace_request)PTRACE_GET_SYSCALL_INFO, process->pid, sizeof info, &info) <=
-        0)
+    /* By number: glibc and musl do not agree on the type of the first argument. */
+    if (syscall(SYS_ptrace, PTRACE_GET_SYSCALL_INFO, process->pid, sizeof info, &info) <= 0)
         return;
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
         on_entry(process, (long)info.entry.nr);
@@ -293,12 +296,30 @@ static bool is_command(struct process *process)
     return !strstr(path, "coop-init");
 }
 
+static void on_birth(struct process *maker)
+{
+    unsigned long pid = 0;
+
+    (void)ptrace(PTRACE_GETEVENTMSG, maker->pid, 0, &pid);
+    struct process *process = find((pid_t)pid);
+    (void)snprintf(process->name, sizeof process->name, "%.16s.%d", maker->name,
+                   ++maker->n_children);
+    if (process->is_waiting)
+        (void)ptrace(PTRACE_SYSCALL, process->pid, 0, 0);
+}
+
 static void on_stop(pid_t pid, int status)
 {
     struct process *process = find(pid);
     int number = WSTOPSIG(status);
     int event = status >> 16;
 
+    if (!process->name[0]) { /* its first stop, seen before its maker's word for it */
+        process->is_waiting = true;
+        return;
+    }
+    if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK)
+        on_birth(process);
     if (event == PTRACE_EVENT_EXEC && is_command(process)) {
         command_runs = true;
         (void)ptrace(PTRACE_DETACH, pid, 0, 0);
@@ -330,7 +351,7 @@ static pid_t start(char **argv)
     (void)ptrace(PTRACE_SETOPTIONS, pid, 0,
                  (long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
                         PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
-    (void)find(pid);
+    (void)strcpy(find(pid)->name, "1");
     (void)ptrace(PTRACE_SYSCALL, pid, 0, 0);
     return pid;
 }
@@ -366,7 +387,7 @@ int main(int argc, char **argv)
     int at = 2;
 
     if (argc > 4 && strcmp(argv[2], "-f") == 0) {
-        if (sscanf(argv[3], "%u:%31[^:]:%u", &fail_who, fail_name, &fail_nth) != 3)
+        if (sscanf(argv[3], "%31[^:]:%31[^:]:%u", fail_who, fail_name, &fail_nth) != 3)
             return 98;
         at = 4;
     }
@@ -377,10 +398,10 @@ int main(int argc, char **argv)
     pid_t pid = start(argv + at);
     int result = trace(pid);
     (void)fclose(log_file);
-    if (fail_who) { /* the log of a run with a failure is the process id */
+    if (fail_who[0]) { /* the log of a run with a failure is the process id */
         log_file = fopen(argv[1], "we");
         fprintf(log_file, "%d\n", (int)pid);
         (void)fclose(log_file);
     }
-    return fail_who && !has_failed ? 97 : result;
+    return fail_who[0] && !has_failed ? 97 : result;
 }
