@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include <sys/eventfd.h>
+
 #include "library.h"
 
 TEST(gives_exit_code_and_both_streams)
@@ -218,6 +220,32 @@ TEST(another_thread_cancels_a_box)
     CHECK(coop_result_signal(result) == SIGKILL);
     coop_result_free(result);
     coop_sandbox_free(sandbox);
+}
+
+static void *write_soon(void *fd)
+{
+    const uint64_t one = 1;
+
+    return write(*(int *)fd, &one, sizeof one) == (ssize_t)sizeof one ? fd : NULL;
+}
+
+TEST(a_descriptor_cancels_a_run_that_blocks)
+{
+    coop_sandbox *sandbox = new_sandbox();
+    int fd = eventfd(0, EFD_CLOEXEC);
+    const coop_run_options options = { .size = sizeof options,
+                                       .can_cancel = true,
+                                       .cancel_fd = fd };
+    coop_result *result = NULL;
+    pthread_t thread;
+
+    CHECK(fd >= 0 && pthread_create(&thread, NULL, write_soon, &fd) == 0);
+    CHECK(coop_run(sandbox, shell("sleep 1000"), &options, &result, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(coop_result_ended_by(result) == COOP_ERROR_CANCELLED);
+    coop_result_free(result);
+    coop_sandbox_free(sandbox);
+    (void)close(fd);
 }
 
 TEST(cancelling_what_has_ended_changes_nothing)

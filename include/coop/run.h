@@ -46,6 +46,8 @@ typedef struct coop_run_options {
     int input_fd;     /* borrowed; what the command did not take is given back if it can seek */
     bool terminal;    /* a terminal of the box's own instead of pipes: coop_box_terminal() */
     unsigned short terminal_rows, terminal_columns; /* its size; 0: not known */
+    bool can_cancel; /* the box ends, as by coop_kill(), when cancel_fd becomes readable */
+    int cancel_fd;   /* borrowed: an eventfd or a pipe, say; any thread may write to it */
 } coop_run_options;
 
 /* Copies what it needs from `policy`. *out is the caller's to free. */

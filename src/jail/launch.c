@@ -174,13 +174,15 @@ static int clone_sources(struct launch *launch, coop_error **err)
                       OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_EMPTY_PATH);
         if (fd < 0)
             return fail(err, (int)-fd, "clone the mount of '%s'", step->source);
-        launch->tree_fds[launch->n_tree_fds++] = (int)fd;
-        if (fstat((int)fd, &st) < 0)
-            return fail(err, errno, "look at '%s'", step->source);
-        int r = map_owner(launch, (int)fd, &st, step, err);
+        int *tree_fd = &launch->tree_fds[launch->n_tree_fds++];
+        *tree_fd = (int)fd;
+        int r = fd_lift(tree_fd);
+        if (r < 0 || fstat(*tree_fd, &st) < 0)
+            return fail(err, r < 0 ? -r : errno, "look at '%s'", step->source);
+        r = map_owner(launch, *tree_fd, &st, step, err);
         if (r < 0)
             return r;
-        step->fd = (int)fd;
+        step->fd = *tree_fd;
         step->flags |= STEP_TREE_FD;
     }
     return 0;

@@ -38,7 +38,8 @@ enum source {
     FROM_STDERR,
     FROM_TIMER,
     TO_INPUT,
-    FROM_INPUT
+    FROM_INPUT,
+    FROM_CANCEL
 };
 
 static int watch(struct coop_box *box, int fd, uint32_t events, enum source source)
@@ -131,6 +132,8 @@ int supervise_start(struct coop_box *box, coop_error **err)
             set_nonblocking(box->output_fds[i]);
             r = watch(box, box->output_fds[i], EPOLLIN, i ? FROM_STDERR : FROM_STDOUT);
         }
+    if (r == 0 && box->options.can_cancel)
+        r = watch(box, box->options.cancel_fd, EPOLLIN, FROM_CANCEL);
     if (r == 0)
         r = start_input(box);
     if (r == 0)
@@ -447,6 +450,10 @@ static void dispatch(struct coop_box *box, enum source source, uint32_t events)
     case FROM_INPUT:
         if (box->input_fd >= 0)
             relay_input(box);
+        break;
+    case FROM_CANCEL: /* once: it stays readable */
+        (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->options.cancel_fd, NULL);
+        (void)coop_kill(box);
         break;
     case FROM_PIDFD:
         break;

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "plan/plan.h"
 #include "policy/path.h"
 
@@ -266,7 +267,8 @@ static int open_source(struct view *view, struct view_mount *mount, coop_error *
     if (fd < 0)
         return fail_as(err, fail(err, errno, "open the mount source '%s'", mount->source),
                        COOP_ERROR_BAD_POLICY);
-    if (plan_hold_fd(view->plan, fd) < 0) {
+    int r = fd_lift(&fd);
+    if (r < 0 || plan_hold_fd(view->plan, fd) < 0) {
         (void)close(fd);
         return fail_no_memory(err);
     }

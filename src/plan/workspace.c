@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "plan/plan.h"
 #include "policy/path.h"
 
@@ -81,7 +82,8 @@ static int open_workspace(struct plan *plan, const char *asked, coop_error **err
     if (fd < 0)
         return fail_as(err, fail(err, errno, "open the workspace '%s'", asked),
                        COOP_ERROR_BAD_POLICY);
-    if (plan_hold_fd(plan, fd) < 0) {
+    int r = fd_lift(&fd);
+    if (r < 0 || plan_hold_fd(plan, fd) < 0) {
         (void)close(fd);
         return fail_no_memory(err);
     }
