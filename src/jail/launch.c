@@ -127,7 +127,8 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
     if (fd < 0)
         return fd;
     launch->user_namespace_fd = fd;
-    return fd_lift(&launch->user_namespace_fd);
+    int r = fd_lift(&launch->user_namespace_fd);
+    return r < 0 ? fail(err, -r, "keep the user namespace") : 0;
 }
 
 /* Maps the owner of a source to the user that the box is on the host. */
