@@ -18,13 +18,21 @@ class Session:
     """A program on a fresh pty of which it is the session leader."""
 
     def __init__(self, *argv, rows=24, cols=80):
-        self.pid, self.fd = pty.fork()
+        self.fd, slave = pty.openpty()
+        self.resize(rows, cols)
+        self.pid = os.fork()
         if self.pid == 0:
+            os.close(self.fd)
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for fd in range(3):
+                os.dup2(slave, fd)
+            os.closerange(3, 64)
             for s in (signal.SIGPIPE, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP):
                 signal.signal(s, signal.SIG_DFL)
             os.execvp(argv[0], argv)
+        os.close(slave)
         self.seen, self.status = b"", None
-        self.resize(rows, cols)
 
     def resize(self, rows, cols):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
@@ -154,6 +162,13 @@ def size():
         sizes.append(one.seen.strip().removesuffix(b"\x1b\\").strip())
         one.close()
     check("from its first instruction on, 30 times", sizes == [b"33 101"] * 30, set(sizes))
+    changed = []
+    for i in range(30):
+        one = tty("--", "sh", "-c", "stty -echo -icanon; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); done; stty -a")
+        one.wait()
+        changed.append(b"-icanon" in one.seen and b" -echo " in one.seen)
+        one.close()
+    check("what the command sets at once stays set", all(changed), changed)
     s.resize(50, 200)
     check("again", s.expect(rb"50 200\r\n"), s.seen)
     s.close()

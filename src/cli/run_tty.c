@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -26,18 +25,6 @@ static bool locale_is_utf8(void)
             return strstr(value, "UTF-8") || strstr(value, "utf8");
     }
     return false;
-}
-
-static void take_size(coop_run_options *options)
-{
-    struct winsize size;
-
-    for (int fd = 0; fd < 3; fd++)
-        if (ioctl(fd, TIOCGWINSZ, &size) == 0) {
-            options->terminal_rows = size.ws_row;
-            options->terminal_columns = size.ws_col;
-            return;
-        }
 }
 
 static void on_signals(coop_box *box, struct terminal *terminal, int signal_fd, coop_error **err)
@@ -107,15 +94,21 @@ int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *
     coop_box *box = NULL;
     auto_close int signal_fd = run_signal_fd();
 
+    struct terminal_options options = { STDIN_FILENO, STDOUT_FILENO,    STDERR_FILENO,
+                                        -1,           locale_is_utf8(), true };
+    struct terminal_start start;
+
+    terminal_look(&options, &start);
     arguments->options.terminal = true;
-    take_size(&arguments->options);
+    arguments->options.terminal_rows = start.size.ws_row;
+    arguments->options.terminal_columns = start.size.ws_col;
+    arguments->options.terminal_settings = start.has_settings ? &start.settings : NULL;
     int r = coop_start(sandbox, argv, &arguments->options, &box, err);
     if (r < 0)
         return r;
     run_say_tier(box, arguments);
     auto_close int master_fd = dup(coop_box_terminal(box));
-    const struct terminal_options options = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, master_fd,
-                                              locale_is_utf8() };
+    options.master_fd = master_fd;
     r = terminal_open(&options, &terminal, err);
     if (r == 0) {
         (void)take_fd(&master_fd);

@@ -31,8 +31,9 @@ struct child {
     const int *keep_fds;
     size_t n_keep_fds;
     void *command_stack;
-    unsigned short rows, columns; /* of the terminal */
-    bool has_map;                 /* the user namespace was prepared: its maps stand already */
+    unsigned short rows, columns;                   /* of the terminal */
+    const struct kernel_termios *terminal_settings; /* NULL: the usual ones */
+    bool has_map; /* the user namespace was prepared: its maps stand already */
 
     /* the child's own */
     int pool_fd, skeleton_fd, root_fd, proc_fd, terminal_fd;

@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -48,6 +49,7 @@
 struct launch {
     struct coop_box *box;
     struct child child;
+    struct kernel_termios terminal_settings;
     int pipes[3][2];
     int control[2];
     int user_namespace_fd;
@@ -368,6 +370,13 @@ static long clone_box(struct launch *launch)
     return pid;
 }
 
+static void take_terminal_settings(const struct termios *settings, struct kernel_termios *out)
+{
+    *out = (struct kernel_termios){ settings->c_iflag, settings->c_oflag, settings->c_cflag,
+                                    settings->c_lflag, settings->c_line,  { 0 } };
+    memcpy(out->keys, settings->c_cc, sizeof out->keys);
+}
+
 static void fill_child(struct launch *launch)
 {
     struct coop_box *box = launch->box;
@@ -391,7 +400,10 @@ static void fill_child(struct launch *launch)
         .has_map = launch->user_namespace_fd >= 0,
         .rows = box->options.terminal_rows,
         .columns = box->options.terminal_columns,
+        .terminal_settings = box->options.terminal_settings ? &launch->terminal_settings : NULL,
     };
+    if (box->options.terminal_settings)
+        take_terminal_settings(box->options.terminal_settings, &launch->terminal_settings);
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)
         launch->child.cgroup_fds[i] = box->cgroup.is_made ? box->cgroup.procs_fds[i] : -1;
 }

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <termios.h>
 
 #include "jail/child.h"
 #include "jail/command_steps.h"
@@ -509,6 +510,13 @@ static long make_terminal(struct child *child, const struct step *step)
     child->terminal_fd = (int)slave;
     const struct winsize size = { .ws_row = child->rows, .ws_col = child->columns };
     (void)raw(SYS_ioctl, slave, TIOCSWINSZ, &size);
+    struct kernel_termios settings;
+    if (child->terminal_settings) {
+        (void)raw(SYS_ioctl, slave, TCSETS, child->terminal_settings);
+    } else if (raw(SYS_ioctl, slave, TCGETS, &settings) == 0) {
+        settings.input |= IUTF8;
+        (void)raw(SYS_ioctl, slave, TCSETS, &settings);
+    }
     r = send_descriptor(child->control_fd, (int)master);
     (void)raw(SYS_close, master);
     if (r == 0)

@@ -90,47 +90,75 @@ static int find_tty(const struct terminal_options *options, int *out, coop_error
 }
 
 /* Not our controlling terminal: no job control, nobody minds. */
-bool terminal_is_foreground(const struct terminal *terminal)
+static bool is_foreground(int tty_fd)
 {
-    pid_t group = terminal->tty_fd < 0 ? -1 : tcgetpgrp(terminal->tty_fd);
+    pid_t group = tty_fd < 0 ? -1 : tcgetpgrp(tty_fd);
 
     return group < 0 || group == getpgrp();
 }
 
-void terminal_resize(struct terminal *terminal)
+bool terminal_is_foreground(const struct terminal *terminal)
+{
+    return is_foreground(terminal->tty_fd);
+}
+
+static struct winsize size_of(int tty_fd)
 {
     struct winsize size = { 0 };
 
-    if (terminal->tty_fd < 0 || ioctl(terminal->tty_fd, TIOCGWINSZ, &size) < 0 || size.ws_row == 0)
+    if (tty_fd < 0 || ioctl(tty_fd, TIOCGWINSZ, &size) < 0 || size.ws_row == 0)
         size.ws_row = 24;
     if (size.ws_col == 0)
         size.ws_col = 80;
+    return size;
+}
+
+void terminal_resize(struct terminal *terminal)
+{
+    const struct winsize size = size_of(terminal->tty_fd);
+
     (void)ioctl(terminal->master_fd, TIOCSWINSZ, &size); /* fails only if the box is gone */
 }
 
-/*
- * The pty starts with the caller's settings, so erase keys and the like work as at home. In the
- * background they are not his: the shell is editing a line with them. Requests on the master reach
- * the slave's settings.
- */
-static int set_up_pty(struct terminal *terminal, bool locale_is_utf8, coop_error **err)
+static bool is_utf8(int tty_fd, bool locale_is_utf8)
 {
     struct termios settings;
-    bool is_known = terminal->tty_fd >= 0 && tcgetattr(terminal->tty_fd, &settings) == 0;
-    bool is_utf8 = !is_known || locale_is_utf8 || settings.c_iflag & IUTF8;
 
-    if (!is_known || !terminal_is_foreground(terminal))
-        if (tcgetattr(terminal->master_fd, &settings) < 0)
+    return tty_fd < 0 || tcgetattr(tty_fd, &settings) < 0 || locale_is_utf8 ||
+           settings.c_iflag & IUTF8;
+}
+
+static void look(int tty_fd, bool locale_is_utf8, struct terminal_start *out)
+{
+    *out = (struct terminal_start){ .size = size_of(tty_fd) };
+    out->has_settings =
+        tty_fd >= 0 && is_foreground(tty_fd) && tcgetattr(tty_fd, &out->settings) == 0;
+    if (out->has_settings && is_utf8(tty_fd, locale_is_utf8))
+        out->settings.c_iflag |= IUTF8;
+}
+
+void terminal_look(const struct terminal_options *options, struct terminal_start *out)
+{
+    auto_close int tty_fd = -1;
+
+    (void)find_tty(options, &tty_fd, NULL);
+    look(tty_fd, options->locale_is_utf8, out);
+}
+
+/* Requests on the master reach the slave's settings. */
+static int set_up_pty(const struct terminal *terminal, bool locale_is_utf8, coop_error **err)
+{
+    struct terminal_start start;
+
+    look(terminal->tty_fd, locale_is_utf8, &start);
+    if (!start.has_settings) {
+        if (tcgetattr(terminal->master_fd, &start.settings) < 0)
             return fail(err, errno, "read the settings of the box's terminal");
-    if (is_utf8) {
-        settings.c_iflag |= IUTF8;
-        term_filter_init(&terminal->filter);
-    } else {
-        term_filter_init_8bit(&terminal->filter);
+        if (is_utf8(terminal->tty_fd, locale_is_utf8))
+            start.settings.c_iflag |= IUTF8;
     }
-    if (tcsetattr(terminal->master_fd, TCSANOW, &settings) < 0)
+    if (tcsetattr(terminal->master_fd, TCSANOW, &start.settings) < 0)
         return fail(err, errno, "set up the box's terminal");
-    terminal_resize(terminal);
     return 0;
 }
 
@@ -170,12 +198,17 @@ int terminal_open(const struct terminal_options *options, struct terminal **out,
         r = open_end(options->out_fd, O_WRONLY, &terminal->out, err);
     if (r == 0)
         r = find_tty(options, &terminal->tty_fd, err);
-    if (r == 0)
+    if (r == 0 && !options->is_running)
         r = set_up_pty(terminal, options->locale_is_utf8, err);
     if (r < 0) {
         free_terminal(terminal);
         return fail_within(err, r, "open the terminal");
     }
+    if (is_utf8(terminal->tty_fd, options->locale_is_utf8))
+        term_filter_init(&terminal->filter);
+    else
+        term_filter_init_8bit(&terminal->filter);
+    terminal_resize(terminal);
     *out = terminal;
     return 0;
 }

@@ -28,6 +28,8 @@
 
 #include <poll.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 
 #include "base/error.h"
 #include "base/term_filter.h"
@@ -42,6 +44,14 @@ struct terminal_options {
     int err_fd;          /* likewise: only asked whether it is a terminal; -1: none */
     int master_fd;       /* taken if terminal_open() succeeds: the master of the box's pty */
     bool locale_is_utf8; /* the caller's locale says so; asked if the terminal's IUTF8 does not */
+    bool is_running;     /* the command runs: size and settings were given to it, and are its own */
+};
+
+/* What the box's pty is to start with. */
+struct terminal_start {
+    struct winsize size;
+    struct termios settings;
+    bool has_settings; /* false: there is no terminal, or it is not ours at the moment */
 };
 
 /* Bits of terminal_state(). All but DONE stay set once they are. */
@@ -55,10 +65,13 @@ enum terminal_state {
 /* A new pty. No path is used for the slave, so nobody can have put another one there. */
 int terminal_make_pty(int *out_master, int *out_slave, coop_error **err);
 
+/* Size, settings and erase keys of the caller's terminal: the first of in, out, err that is one. In
+ * the background the settings are not his: the shell is editing a line with them. */
+void terminal_look(const struct terminal_options *options, struct terminal_start *out);
+
 /*
- * Finds the caller's terminal (the first of in, out, err that is one; there may be none), gives the
- * pty its size, its settings and erase keys. Does not change the caller's terminal. Call it before
- * the command starts. stdin and stdout, if terminals or pipes, are reopened, so that the caller's own
+ * Gives the pty what terminal_look() finds, unless the command runs already: what it has changed
+ * since is its own. Does not change the caller's terminal. stdin and stdout, if terminals or pipes, are reopened, so that the caller's own
  * descriptors stay blocking; where that is refused, they are polled before each small piece.
  */
 int terminal_open(const struct terminal_options *options, struct terminal **out, coop_error **err);

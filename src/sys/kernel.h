@@ -109,6 +109,13 @@ struct kernel_landlock_port {
 #define LANDLOCK_SCOPE_ABSTRACT (1ull << 0)
 #define LANDLOCK_SCOPE_SIGNAL   (1ull << 1)
 
+/* What TCSETS takes; the C library's struct termios is larger. */
+struct kernel_termios {
+    uint32_t input, output, control, local;
+    uint8_t line;
+    uint8_t keys[19];
+};
+
 /* waitid(2) on a pidfd: 5.4 */
 #define WAIT_ON_PIDFD 3
 
