@@ -37,6 +37,7 @@ struct coop_box {
     coop_sandbox *sandbox;
     coop_run_options options;
     struct plan plan;
+    char digest[65]; /* of the policy */
     bool on_template;
     struct cgroup cgroup;
     pid_t pid; /* init, or the command itself where there are no namespaces */

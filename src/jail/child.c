@@ -75,14 +75,18 @@ static void set_default(int signal)
     (void)raw(SYS_rt_sigaction, signal, &by_default, NULL, sizeof by_default.mask);
 }
 
-/* A program starts with no signal blocked and every one at its default. */
+/* A program starts with every signal at its default, and none blocked: the latter at the very end. */
 static void reset_signals(void)
 {
-    uint64_t none = 0;
-
     for (int i = 1; i <= 64; i++)
         if (i != SIGKILL && i != SIGSTOP)
             set_default(i);
+}
+
+static void unblock_signals(void)
+{
+    uint64_t none = 0;
+
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
@@ -127,6 +131,8 @@ int command_main(void *argument)
     size_t at = 0;
     long r = walk(child, STAGE_EARLY, &at);
 
+    (void)raw(SYS_umask, child->umask);
+    reset_signals();
     if (r == 0) {
         child_wait(&child->box_ready, 0);
         r = walk(child, STAGE_COMMAND, &at);
@@ -135,8 +141,8 @@ int command_main(void *argument)
         child_tell(&child->network_done, 1); /* nobody may wait for what will not come */
         return report(child, at, r);
     }
-    (void)raw(SYS_umask, child->umask);
-    reset_signals();
+    child_wait(&child->box_ready, 1);
+    unblock_signals();
     child->is_executing = 1;
     r = execute(child);
     child->is_executing = 0;
@@ -210,6 +216,20 @@ static void close_all_but(const struct child *child)
     (void)raw(NR_CLOSE_RANGE, from, ~0u, 0);
 }
 
+/* What is gone from the bounding set, no exec can bring back. */
+long child_shrink_bounding_set(int kept)
+{
+    for (int i = 0; i <= 63; i++) {
+        long r = i == kept ? 0 : raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
+
+        if (r == -EINVAL) /* the one before was the kernel's last */
+            return i > 0 ? 0 : r;
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
 static long become_init(struct child *child)
 {
     static const char *const no_environment[] = { NULL };
@@ -220,9 +240,11 @@ static long become_init(struct child *child)
     };
     const int image_fd = 5;
 
-    long kept = keep_one_capability();
-    if (kept < 0)
-        return kept;
+    long r = child_shrink_bounding_set(CAP_SYS_PTRACE);
+    if (r == 0)
+        r = keep_one_capability();
+    if (r < 0)
+        return r;
     /* Room first, then all out of the way of the fixed numbers: any may stand on another's place. */
     close_all_but(child);
     long control = raw(SYS_fcntl, child->control_fd, F_DUPFD_CLOEXEC, image_fd + 1);
@@ -234,7 +256,7 @@ static long become_init(struct child *child)
     }
     if (control < 0 || image < 0 || (listener < 0 && child->listener_fd >= 0))
         return -EMFILE;
-    long r = raw(SYS_dup3, control, PROTOCOL_CONTROL_FD, 0);
+    r = raw(SYS_dup3, control, PROTOCOL_CONTROL_FD, 0);
     if (r >= 0)
         r = raw(SYS_dup3, image, image_fd, O_CLOEXEC);
     if (r >= 0 && listener >= 0)
@@ -248,20 +270,6 @@ static long become_init(struct child *child)
     return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);
 }
 
-/* For init and command at once: what is gone from the bounding set, no exec can bring back. */
-static long shrink_bounding_set(void)
-{
-    for (int i = 0; i <= 63; i++) {
-        long r = i == CAP_SYS_PTRACE ? 0 : raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
-
-        if (r == -EINVAL) /* the one before was the kernel's last */
-            return i > 0 ? 0 : r;
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
 /* Shares our descriptors too, until it executes: what it opens early is ours as well. */
 static long start_command(struct child *child)
 {
@@ -273,9 +281,6 @@ static long start_command(struct child *child)
         .gone = &child->command_alive,
     };
 
-    long r = shrink_bounding_set();
-    if (r < 0)
-        return r;
     long pid = sys_clone(&how, command_main, child);
     if (pid > 0)
         child->command_pid = (pid_t)pid;
@@ -300,7 +305,7 @@ int bare_main(void *argument)
     (void)raw(SYS_close, child->parent_control_fd);
     (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     child->umask = (mode_t)raw(SYS_umask, 0);
-    child->box_ready = 1;
+    child->box_ready = 2;
     long r = await_go(child->control_fd);
     if (r < 0)
         return report(child, 0, r);
@@ -333,6 +338,10 @@ int box_main(void *argument)
         r = walk(child, STAGE_BOX, &at);
     if (r == 0 && child->plan->has_tty)
         r = start_command(child);
+    if (r == 0) {
+        child_tell(&child->box_ready, 1);
+        r = walk(child, STAGE_SEAL, &at);
+    }
     if (r == 0)
         r = await_go(child->control_fd);
     if (r < 0) {
@@ -340,7 +349,7 @@ int box_main(void *argument)
             (void)report(child, at, r);
         return give_up(child);
     }
-    child_tell(&child->box_ready, 1);
+    child_tell(&child->box_ready, 2);
     child_wait(&child->command_alive, 1);
     if (child->error)
         return give_up(child);

@@ -42,7 +42,7 @@ struct child {
     mode_t umask;
     pid_t command_pid;
     uint32_t command_alive; /* a futex: 0 when the command's process has left our memory */
-    uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done */
+    uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done, 2 when STAGE_SEAL is too */
     uint32_t network_done;  /* a futex: 0 while the network namespace is being made */
     int network_fd;         /* the namespace, or -errno */
     uint32_t proc_ready;    /* a futex: 1 when proc_fd is what it will be */
@@ -62,6 +62,7 @@ int bare_main(void *child); /* no namespaces: the command without an init */
 
 void child_wait(uint32_t *futex, uint32_t while_it_is);
 void child_tell(uint32_t *futex, uint32_t value);
+long child_shrink_bounding_set(int kept); /* a capability, or -1 */
 
 /* Applies one step: 0 or -errno. */
 int step_apply(struct child *child, const struct step *step);

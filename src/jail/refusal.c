@@ -48,8 +48,10 @@ int refusal_of_clone(const struct coop_box *box, int errnum, coop_error **err)
 
 /* Steps that fail with EPERM or EACCES only where a namespace is of no use. */
 static const bool needs_namespaces[STEP_KINDS] = {
-    [STEP_ID_MAP] = true, [STEP_CGROUP_NAMESPACE] = true, [STEP_POOL] = true, [STEP_PROC] = true,
-    [STEP_ROOT] = true,   [STEP_ENTER_ROOT] = true,
+    [STEP_ID_MAP] = true,         [STEP_CGROUP_NAMESPACE] = true,
+    [STEP_POOL] = true,           [STEP_PROC] = true,
+    [STEP_ROOT] = true,           [STEP_ENTER_ROOT] = true,
+    [STEP_DROP_HOST_ROOT] = true,
 };
 
 static bool is_of_namespaces(const struct plan *plan, const struct child *child)

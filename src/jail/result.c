@@ -180,7 +180,7 @@ int box_result(struct coop_box *box, coop_result **out, coop_error **err)
     result->tier = box->plan.tier;
     result->enforced = box->plan.enforced;
     memcpy(result->limits, box->plan.policy->limits, sizeof result->limits);
-    memcpy(result->digest, coop_policy_digest(box->plan.policy), sizeof result->digest);
+    memcpy(result->digest, box->digest, sizeof result->digest);
     add_limits(result, box);
     add_refused(result, box);
     for (int i = 0; i < 2; i++)

@@ -14,6 +14,7 @@
 #include "jail/box.h"
 #include "jail/init_image.h"
 #include "jail/supervise.h"
+#include "policy/digest.h"
 
 #define STACKS_SIZE (3 * CHILD_STACK_SIZE)
 
@@ -217,6 +218,9 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
         } else if (box->options.terminal) {
             (void)supervise_read_control(box); /* the terminal is the first thing init sent */
         }
+        /* While the command starts nobody waits for us; at its end somebody does. */
+        plan_release(&box->plan);
+        digest_policy(sandbox->policy, box->digest);
     }
     if (r < 0) {
         box_free(box);

@@ -412,10 +412,16 @@ static long enter_root(struct child *child, const struct step *step)
     (void)step;
     long r = raw(SYS_fchdir, child->root_fd);
 
-    if (r == 0)
-        r = raw(SYS_pivot_root, ".", ".");
+    return r < 0 ? r : raw(SYS_pivot_root, ".", ".");
+}
+
+static long drop_host_root(struct child *child, const struct step *step)
+{
+    long r = 0;
+
+    (void)step;
     /* The host's root now lies on top of ours, and on top of that the pool, if it was attached. */
-    if (r == 0 && child->pool_is_attached)
+    if (child->pool_is_attached)
         r = raw(SYS_umount2, ".", MNT_DETACH);
     if (r == 0)
         r = raw(SYS_umount2, ".", MNT_DETACH);
@@ -545,6 +551,7 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_HIDE] = hide,
     [STEP_SEAL_ROOT] = seal_root,
     [STEP_ENTER_ROOT] = enter_root,
+    [STEP_DROP_HOST_ROOT] = drop_host_root,
     [STEP_NETWORK] = network,
     [STEP_JOIN_NETWORK] = join_network,
     [STEP_PTY] = make_terminal,

@@ -25,7 +25,8 @@ static const char *const names[STEP_KINDS] = {
     [STEP_TERMINALS] = "mount devpts",
     [STEP_HIDE] = "hide",
     [STEP_SEAL_ROOT] = "make the root read-only",
-    [STEP_ENTER_ROOT] = "enter the root and drop the host's",
+    [STEP_ENTER_ROOT] = "enter the root",
+    [STEP_DROP_HOST_ROOT] = "drop the host's root",
     [STEP_NETWORK] = "private network",
     [STEP_JOIN_NETWORK] = "join the private network",
     [STEP_PTY] = "make a terminal",
@@ -118,6 +119,7 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_ENTER_TEMPLATE:
     case STEP_SEAL_ROOT:
     case STEP_ENTER_ROOT:
+    case STEP_DROP_HOST_ROOT:
     case STEP_JOIN_NETWORK:
     case STEP_PTY:
     case STEP_SESSION:

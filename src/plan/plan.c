@@ -165,6 +165,20 @@ struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage st
     return step;
 }
 
+void plan_release(struct plan *plan)
+{
+    struct plan left = {
+        .tier = plan->tier,
+        .policy = plan->policy,
+        .enforced = plan->enforced,
+        .watch_memory = plan->watch_memory,
+        .has_tty = plan->has_tty,
+    };
+
+    plan_done(plan);
+    *plan = left;
+}
+
 void plan_done(struct plan *plan)
 {
     while (plan->chunks) {
@@ -259,7 +273,7 @@ static void plan_network(struct plan *plan, const struct plan_request *request)
     plan_add(plan, STEP_NETWORK, request->tty ? STAGE_BOX : STAGE_EARLY)->value =
         plan->policy->network == COOP_NETWORK_NONE;
     if (!request->tty)
-        plan_add(plan, STEP_JOIN_NETWORK, STAGE_BOX);
+        plan_add(plan, STEP_JOIN_NETWORK, STAGE_SEAL);
 }
 
 /* What the box's init does: everything that needs capabilities over mounts. */

@@ -22,6 +22,7 @@ enum step_stage {
     STAGE_BOX,     /* in the box's init, while it still holds capabilities over its namespaces */
     STAGE_EARLY,   /* in the command's own process, beside STAGE_BOX */
     STAGE_COMMAND, /* in the command's own process, when STAGE_BOX is done, just before exec */
+    STAGE_SEAL,    /* in init, beside STAGE_COMMAND; exec waits for it */
 };
 
 enum step_kind {
@@ -43,6 +44,7 @@ enum step_kind {
     STEP_HIDE,
     STEP_SEAL_ROOT,
     STEP_ENTER_ROOT,
+    STEP_DROP_HOST_ROOT,
     STEP_NETWORK,
     STEP_JOIN_NETWORK,
     STEP_PTY,
@@ -175,6 +177,8 @@ void host_look(struct host *host);
 /* Compiles `policy` for `host`. Looks at sources (they must exist) but changes nothing. */
 int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,
                  const struct plan_request *request, coop_error **err);
+/* After the launch: keeps the tier, what is enforced by what, and the policy. */
+void plan_release(struct plan *plan);
 void plan_done(struct plan *plan);
 
 /* Building. Text is copied into the plan; NULL results mean out of memory, noted in `failed`. */

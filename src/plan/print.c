@@ -5,9 +5,10 @@
 #include "base/json_write.h"
 #include "base/printable.h"
 
-static const char *const stage_names[] = {
-    [STAGE_BOX] = "box", [STAGE_EARLY] = "beside", [STAGE_COMMAND] = "command"
-};
+static const char *const stage_names[] = { [STAGE_BOX] = "box",
+                                           [STAGE_EARLY] = "beside",
+                                           [STAGE_COMMAND] = "command",
+                                           [STAGE_SEAL] = "seal" };
 
 static const char *const wall_names[] = { "files", "processes", "network", "syscalls",
                                           "privileges" };

@@ -546,6 +546,8 @@ static int build_whole(struct view *view, enum plan_part part, coop_error **err)
     if (r < 0)
         return r;
     plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
+    /* The kernel waits for all processors here; the command's process can use that time. */
+    plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_SEAL);
     return 0;
 }
 
