@@ -19,3 +19,18 @@ static inline int fd_lift(int *fd)
     *fd = higher;
     return 0;
 }
+
+#define FD_LOW  32  /* a launch finds its descriptors here, and copies no more than these */
+#define FD_HIGH 256 /* those that live as long as a box go here when the room above is taken */
+
+/* Out of the way of later launches, where the limit on descriptors allows it. */
+static inline void fd_settle(int *fd)
+{
+    if (*fd < FD_LOW || *fd >= FD_HIGH)
+        return;
+    int higher = fcntl(*fd, F_DUPFD_CLOEXEC, FD_HIGH);
+    if (higher < 0)
+        return;
+    (void)close(*fd);
+    *fd = higher;
+}

@@ -297,16 +297,30 @@ static int give_up(struct child *child)
     return 1;
 }
 
+/*
+ * The caller's table of descriptors was shared until now: a copy is made of what the box needs and
+ * no more, so that a caller who has thousands open does not pay for them.
+ */
+static long take_descriptors(const struct child *child)
+{
+    long r = raw(NR_CLOSE_RANGE, child->last_fd + 1, ~0u, CLOSE_RANGE_UNSHARE_TABLE);
+
+    return r < 0 ? raw(SYS_unshare, CLONE_FILES) : r;
+}
+
 /* Without a pid namespace nothing but the parent-death signal ties the command to its supervisor. */
 int bare_main(void *argument)
 {
     struct child *child = argument;
+    long r = take_descriptors(child);
 
+    if (r < 0)
+        return report(child, SIZE_MAX, r);
     (void)raw(SYS_close, child->parent_control_fd);
     (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     child->umask = (mode_t)raw(SYS_umask, 0);
     child->box_ready = 2;
-    long r = await_go(child->control_fd);
+    r = await_go(child->control_fd);
     if (r < 0)
         return report(child, 0, r);
     return command_main(child);
@@ -325,13 +339,16 @@ int box_main(void *argument)
 {
     struct child *child = argument;
     size_t at = 0;
+    long r = take_descriptors(child);
 
+    if (r < 0)
+        return report(child, SIZE_MAX, r);
     (void)raw(SYS_close, child->parent_control_fd);
     occupy_standard_numbers();
     child->umask = (mode_t)raw(SYS_umask, 0);
     set_default(SIGCHLD); /* a host that ignores it would make the kernel reap the command */
     /* The command must be born in the cgroup and its namespace, and with the terminal if any. */
-    long r = walk_first(child, &at);
+    r = walk_first(child, &at);
     if (r == 0 && !child->plan->has_tty)
         r = start_command(child);
     if (r == 0)

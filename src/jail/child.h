@@ -25,6 +25,7 @@ struct child {
     /* descriptors, all at least 3, made by the parent */
     int control_fd;        /* the box's end */
     int parent_control_fd; /* the supervisor's end, closed here first of all */
+    int last_fd;           /* the highest of all that follow */
     int stdio_fds[3];      /* -1 with a terminal of its own */
     int init_fd;           /* the init image */
     int cgroup_fds[3];     /* cgroup.procs files to join, -1 if none */

@@ -215,7 +215,7 @@ static int prepare_sandbox(coop_sandbox *sandbox, coop_error **err)
 static int clone_beside(struct launch *launch, long r, uint64_t namespaces_there)
 {
     struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_VFORK | CLONE_PARENT |
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PARENT |
                  (launch->box->plan.namespaces & ~namespaces_there),
         .stack = launch->stacks + CHILD_STACK_SIZE,
         .stack_size = CHILD_STACK_SIZE,
@@ -348,7 +348,7 @@ static long clone_box(struct launch *launch)
     const struct plan *plan = &launch->box->plan;
     bool has_namespaces = plan->tier >= COOP_TIER_NAMESPACES;
     struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_VFORK | (plan->namespaces & ~CLONE_NEWNET),
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | (plan->namespaces & ~CLONE_NEWNET),
         .stack = launch->stacks + CHILD_STACK_SIZE,
         .stack_size = CHILD_STACK_SIZE,
         .out_pidfd = &launch->pidfd,
@@ -375,6 +375,27 @@ static void take_terminal_settings(const struct termios *settings, struct kernel
     *out = (struct kernel_termios){ settings->c_iflag, settings->c_oflag, settings->c_cflag,
                                     settings->c_lflag, settings->c_line,  { 0 } };
     memcpy(out->keys, settings->c_cc, sizeof out->keys);
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Everything above it is of no use to the box, and need not be copied. */
+static int last_descriptor(const struct child *child)
+{
+    const struct plan *plan = child->plan;
+    int last = larger(child->control_fd, child->parent_control_fd);
+
+    last = larger(last, child->init_fd);
+    for (int i = 0; i < 3; i++)
+        last = larger(last, larger(child->stdio_fds[i], child->cgroup_fds[i]));
+    for (size_t i = 0; i < child->n_keep_fds; i++)
+        last = larger(last, child->keep_fds[i]);
+    for (size_t i = 0; i < plan->n_steps; i++)
+        last = larger(last, plan->steps[i].fd); /* of a limit this is its number, a small one */
+    return last;
 }
 
 static void fill_child(struct launch *launch)
@@ -406,6 +427,7 @@ static void fill_child(struct launch *launch)
         take_terminal_settings(box->options.terminal_settings, &launch->terminal_settings);
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)
         launch->child.cgroup_fds[i] = box->cgroup.is_made ? box->cgroup.procs_fds[i] : -1;
+    launch->child.last_fd = last_descriptor(&launch->child);
 }
 
 static void reap(struct launch *launch)
@@ -434,6 +456,10 @@ static void hand_over(struct launch *launch)
 {
     struct coop_box *box = launch->box;
 
+    fd_settle(&launch->pidfd);
+    fd_settle(&launch->control[0]);
+    for (int i = 0; i < 3; i++)
+        fd_settle(&launch->pipes[i][i == 0]);
     box->pid = launch->pid;
     box->pidfd = take_fd(&launch->pidfd);
     box->control_fd = take_fd(&launch->control[0]);

@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "jail/box.h"
 #include "jail/clock.h"
 #include "jail/memory_watch.h"
@@ -88,6 +89,7 @@ static int start_timer(struct coop_box *box)
     box->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (box->timer_fd < 0)
         return -errno;
+    fd_settle(&box->timer_fd);
     set_timer(box);
     return watch(box, box->timer_fd, EPOLLIN, FROM_TIMER);
 }
@@ -124,6 +126,7 @@ int supervise_start(struct coop_box *box, coop_error **err)
     box->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (box->epoll_fd < 0)
         return fail(err, errno, "make an epoll descriptor");
+    fd_settle(&box->epoll_fd);
     int r = watch(box, box->pidfd, EPOLLIN, FROM_PIDFD);
     if (r == 0)
         r = watch(box, box->control_fd, EPOLLIN, FROM_CONTROL);
