@@ -78,7 +78,7 @@ struct kernel_clone_args {
 
 /* close_range(2): 5.9; the second flag 5.11 */
 #define CLOSE_RANGE_UNSHARE_TABLE 2u
-#define CLOSE_RANGE_SET_CLOEXEC 4u
+#define CLOSE_RANGE_SET_CLOEXEC   4u
 
 /* Landlock: ABI 1 in 5.13, 2 in 5.19, 3 in 6.2, 4 in 6.7, 5 in 6.10, 6 in 6.12, 7 in 6.15 */
 struct kernel_landlock_attr {
