@@ -48,7 +48,7 @@ typedef struct coop_run_options {
     int input_fd;     /* borrowed; what the command did not take is given back if it can seek */
     bool terminal;    /* a terminal of the box's own instead of pipes: coop_box_terminal() */
     unsigned short terminal_rows, terminal_columns; /* its size; 0: not known */
-    const struct termios *terminal_settings; /* what it starts with; NULL: the usual ones */
+    const struct termios *terminal_settings;        /* what it starts with; NULL: the usual ones */
     bool can_cancel; /* the box ends, as by coop_kill(), when cancel_fd becomes readable */
     int cancel_fd;   /* borrowed: an eventfd or a pipe, say; any thread may write to it */
 } coop_run_options;

@@ -44,4 +44,3 @@ TEST(flags_and_defaults_have_no_line)
     origin_print(&text, (struct origin){ 0 });
     CHECK(strcmp(text.data, "--memory built-in default") == 0);
 }
-

@@ -131,8 +131,9 @@ int refusal_of_step(const struct coop_box *box, const struct child *child, coop_
         return fail_kind(err, COOP_ERROR_SETUP, ECANCELED,
                          "start the sandbox: the process that builds it was killed");
     if (child->failed_step == SIZE_MAX)
-        return fail_as(err, fail(err, child->error, "start the sandbox: prepare the process that builds it"),
-                       COOP_ERROR_SETUP);
+        return fail_as(
+            err, fail(err, child->error, "start the sandbox: prepare the process that builds it"),
+            COOP_ERROR_SETUP);
     plan_describe_step(plan, child->failed_step, words, sizeof words);
     if (is_of_namespaces(plan, child))
         return not_available(child->error, err, words);
