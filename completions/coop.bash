@@ -56,12 +56,16 @@ _coop() {
     local word=${COMP_WORDS[COMP_CWORD]} at
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        _coop_words 'run plan status doctor --help --version'
+        _coop_words 'run plan status doctor config --help --version'
         return
     fi
     case ${COMP_WORDS[1]} in
     run | plan) ;;
     status | doctor) _coop_words '--json --help' && return ;;
+    config)
+        if [ "$COMP_CWORD" = 2 ]; then _coop_words 'decode --help'; else _coop_paths -f; fi
+        return
+        ;;
     *) return ;;
     esac
     if at=$(_coop_command_at); then

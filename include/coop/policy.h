@@ -5,8 +5,8 @@
  *                     -> coop_policy_free()
  *
  * A new policy is the default box: the workspace read-write at /work, the host's tools read-only,
- * a private /tmp, no network but a private loopback, 2 GiB of memory, 512 processes, mode
- * `required`. Each call copies what it is given. Bad values are refused by the call that brings
+ * a private /tmp, no network but a private loopback, 2 GiB of memory, 512 processes, secrets and
+ * hooks in the workspace protected, mode `required`. Each call copies what it is given. Bad values are refused by the call that brings
  * them. A policy is used by one thread at a time; a sandbox keeps its own copy.
  */
 #ifndef COOP_POLICY_H
@@ -54,6 +54,13 @@ typedef enum coop_limit {
 } coop_limit;
 #define COOP_LIMIT_NONE UINT64_MAX
 
+/* What a rule about names in the workspace says of those that it matches. */
+typedef enum coop_protect {
+    COOP_PROTECT_SHOW, /* an exception: neither hidden nor kept */
+    COOP_PROTECT_HIDE, /* cannot be read */
+    COOP_PROTECT_KEEP  /* can be read, not written */
+} coop_protect;
+
 COOP_API int coop_policy_new(coop_policy **out, coop_error **err);
 COOP_API void coop_policy_free(coop_policy *policy); /* NULL is fine */
 
@@ -71,6 +78,20 @@ COOP_API int coop_policy_add_tmpfs(coop_policy *policy, const char *target, uint
                                    bool read_only, coop_error **err);
 /* Hides a path of the box; relative paths begin at the workspace. */
 COOP_API int coop_policy_add_block(coop_policy *policy, const char *path, coop_error **err);
+
+/*
+ * A rule for names in the workspace. The pattern is relative to it: '*' and '?' stay within a name,
+ * a '**' that stands for itself spans directories, [a-z] is one character. Of several that match, the
+ * most specific decides, the later one of equals. A new policy protects what usually holds secrets
+ * (.env, keys, passwords) or makes the owner's own tools run something (.git/hooks, .vscode ...).
+ */
+COOP_API int coop_policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
+                                     coop_error **err);
+/* Whether the built-in rules hold; default: true. */
+COOP_API int coop_policy_set_protect_defaults(coop_policy *policy, bool enabled, coop_error **err);
+/* Whether the patterns of all rules ignore case; default: false. */
+COOP_API int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case,
+                                                 coop_error **err);
 
 COOP_API int coop_policy_set_env(coop_policy *policy, const char *name, const char *value,
                                  coop_error **err);

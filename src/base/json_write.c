@@ -18,14 +18,23 @@ void json_write_finish(struct json_writer *json)
         buffer_append_char(json->out, '\n');
 }
 
-static uint64_t innermost(const struct json_writer *json)
+/* The bit of the innermost object or array; there is one. */
+static bool innermost(const struct json_writer *json, const uint64_t *bits)
 {
-    return json->depth > 0 ? UINT64_C(1) << (json->depth - 1) : 0;
+    return bits[(json->depth - 1) / 64] >> (json->depth - 1) % 64 & 1;
+}
+
+static void set_innermost(const struct json_writer *json, uint64_t *bits, bool value)
+{
+    uint64_t bit = UINT64_C(1) << (json->depth - 1) % 64;
+    uint64_t *word = &bits[(json->depth - 1) / 64];
+
+    *word = value ? *word | bit : *word & ~bit;
 }
 
 static bool in_object(const struct json_writer *json)
 {
-    return json->is_object & innermost(json);
+    return json->depth > 0 && innermost(json, json->is_object);
 }
 
 static void new_line(struct json_writer *json)
@@ -39,9 +48,9 @@ static void new_line(struct json_writer *json)
 
 static void before_member(struct json_writer *json)
 {
-    if (json->has_members & innermost(json))
+    if (innermost(json, json->has_members))
         buffer_append_char(json->out, ',');
-    json->has_members |= innermost(json);
+    set_innermost(json, json->has_members, true);
     new_line(json);
 }
 
@@ -67,18 +76,16 @@ static void begin(struct json_writer *json, char bracket, bool is_object)
     before_value(json);
     assert(json->depth < JSON_WRITE_MAX_DEPTH);
     json->depth++;
-    json->has_members &= ~innermost(json);
-    json->is_object &= ~innermost(json);
-    if (is_object)
-        json->is_object |= innermost(json);
+    set_innermost(json, json->has_members, false);
+    set_innermost(json, json->is_object, is_object);
     buffer_append_char(json->out, bracket);
 }
 
 static void end(struct json_writer *json, char bracket)
 {
-    bool had_members = json->has_members & innermost(json);
-
     assert(json->depth > 0 && !json->has_key);
+    bool had_members = innermost(json, json->has_members);
+
     json->depth--;
     if (had_members)
         new_line(json);
@@ -160,9 +167,14 @@ static void append_quoted(struct buffer *out, const char *bytes, size_t n)
 
 void json_write_key(struct json_writer *json, const char *key)
 {
+    json_write_key_bytes(json, key, strlen(key));
+}
+
+void json_write_key_bytes(struct json_writer *json, const char *key, size_t n)
+{
     assert(in_object(json) && !json->has_key);
     before_member(json);
-    append_quoted(json->out, key, strlen(key));
+    append_quoted(json->out, key, n);
     buffer_append_string(json->out, json->is_pretty ? ": " : ":");
     json->has_key = true;
 }

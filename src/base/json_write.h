@@ -22,7 +22,7 @@
 
 #include "base/buffer.h"
 
-#define JSON_WRITE_MAX_DEPTH 64
+#define JSON_WRITE_MAX_DEPTH 640 /* a multiple of 64 */
 
 struct json_writer {
     struct buffer *out;
@@ -30,8 +30,8 @@ struct json_writer {
     bool has_key;   /* a key stands there and waits for its value */
     bool is_ended;  /* the one value at the top is complete */
     unsigned depth; /* open objects and arrays; bit depth-1 below is about the innermost */
-    uint64_t is_object;
-    uint64_t has_members;
+    uint64_t is_object[JSON_WRITE_MAX_DEPTH / 64];
+    uint64_t has_members[JSON_WRITE_MAX_DEPTH / 64];
 };
 
 /* Borrows `out` until json_write_finish(). Pretty: two spaces a level, a newline at the end. */
@@ -44,6 +44,7 @@ void json_write_array_begin(struct json_writer *json);
 void json_write_array_end(struct json_writer *json);
 
 void json_write_key(struct json_writer *json, const char *key);
+void json_write_key_bytes(struct json_writer *json, const char *key, size_t n);
 void json_write_string(struct json_writer *json, const char *bytes, size_t n);
 void json_write_text(struct json_writer *json, const char *text); /* NULL is written as null */
 void json_write_int(struct json_writer *json, int64_t value);

@@ -123,6 +123,22 @@ TEST(escapes_keys_too)
     CHECK_STR(out.data, "{\"a\\\"\\n" REPLACED "\":-9223372036854775808}");
 }
 
+TEST(writes_keys_with_any_bytes)
+{
+    auto_buffer struct buffer out = { 0 };
+    struct json_writer json;
+
+    json_write_init(&json, &out, false);
+    json_write_object_begin(&json);
+    json_write_key_bytes(&json, "a\0b", 3);
+    json_write_int(&json, 1);
+    json_write_key_bytes(&json, "", 0);
+    json_write_int(&json, 2);
+    json_write_object_end(&json);
+    json_write_finish(&json);
+    CHECK_STR(out.data, "{\"a\\u0000b\":1,\"\":2}");
+}
+
 TEST(nests_to_the_documented_depth)
 {
     auto_buffer struct buffer out = { 0 };

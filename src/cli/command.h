@@ -44,3 +44,4 @@ extern const struct command command_run;
 extern const struct command command_plan;
 extern const struct command command_status;
 extern const struct command command_doctor;
+extern const struct command command_config;

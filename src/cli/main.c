@@ -15,10 +15,7 @@
 #include "coop/version.h"
 
 static const struct command *const commands[] = {
-    &command_run,
-    &command_plan,
-    &command_status,
-    &command_doctor,
+    &command_run, &command_plan, &command_status, &command_doctor, &command_config,
 };
 
 static void help(FILE *out)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "policy/policy.h"
 
 #define POLICY(context) (((struct policy_arguments *)(context))->policy)
 
@@ -153,6 +154,36 @@ static int add_mount(void *context, const char *value, coop_error **err)
 static int add_block(void *context, const char *value, coop_error **err)
 {
     return coop_policy_add_block(POLICY(context), value, err);
+}
+
+static int add_protect(void *context, const char *value, coop_error **err)
+{
+    return policy_add_protect(POLICY(context), value, COOP_PROTECT_HIDE,
+                              (struct origin){ "--protect", 0, 0 }, err);
+}
+
+static int add_protect_write(void *context, const char *value, coop_error **err)
+{
+    return policy_add_protect(POLICY(context), value, COOP_PROTECT_KEEP,
+                              (struct origin){ "--protect-write", 0, 0 }, err);
+}
+
+static int add_unprotect(void *context, const char *value, coop_error **err)
+{
+    return policy_add_protect(POLICY(context), value, COOP_PROTECT_SHOW,
+                              (struct origin){ "--unprotect", 0, 0 }, err);
+}
+
+static int lift_protect(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_protect_defaults(POLICY(context), false, err);
+}
+
+static int ignore_case(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_protect_ignore_case(POLICY(context), true, err);
 }
 
 static int set_env(void *context, const char *value, coop_error **err)
@@ -347,6 +378,11 @@ SET_FLAG(as_bwrap)
     { "mount", 0, "type=bind|tmpfs,...", "mount: source=, target=, readonly, size=", add_mount }, \
     { "volume", 'v', "SRC:DST[:ro]", "show SRC at DST", add_volume }, \
     { "block", 0, "PATH", "hide a path; relative ones begin at the workspace", add_block }, \
+    { "protect", 0, "PATTERN", "hide names of the workspace, for example '**/*.pem'", add_protect }, \
+    { "protect-write", 0, "PATTERN", "let names of the workspace be read, but not written", add_protect_write }, \
+    { "unprotect", 0, "PATTERN", "an exception from what is protected", add_unprotect }, \
+    { "protect-ignore-case", 0, NULL, "patterns do not tell small letters from large ones", ignore_case }, \
+    { "no-protect", 0, NULL, "lift the built-in protection of .env, keys, .git/hooks and the like", lift_protect }, \
     { "env", 'e', "NAME=VALUE", "set a variable", set_env }, \
     { "env-pass", 0, "NAME", "take a variable over from the caller, if it is set", pass_env }, \
     { "chdir", 0, "DIR", "directory to start in, as the box sees it", set_chdir }, \

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "jail/door.h"
 #include "jail/protocol.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
@@ -19,6 +20,8 @@
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
 #endif
+
+#define INIT_IMAGE_FD 6
 
 static int report(struct child *child, size_t step, long error)
 {
@@ -129,10 +132,10 @@ int command_main(void *argument)
 {
     struct child *child = argument;
     size_t at = 0;
-    long r = walk(child, STAGE_EARLY, &at);
 
-    (void)raw(SYS_umask, child->umask);
+    (void)raw(SYS_umask, child->umask); /* before the filter: init does not serve the door yet */
     reset_signals();
+    long r = walk(child, STAGE_EARLY, &at);
     if (r == 0) {
         child_wait(&child->box_ready, 0);
         r = walk(child, STAGE_COMMAND, &at);
@@ -198,7 +201,7 @@ static long keep_one_capability(void)
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
 static void close_all_but(const struct child *child)
 {
-    const int kept[] = { child->control_fd, child->init_fd, child->listener_fd };
+    const int kept[] = { child->control_fd, child->init_fd, child->listener_fd, child->rules_fd };
     unsigned from = child->terminal_fd >= 0 ? 1 : 0;
 
     for (;;) {
@@ -230,44 +233,73 @@ long child_shrink_bounding_set(int kept)
     return 0;
 }
 
+/* Out of the way of the fixed numbers: any may stand on another's place. */
+static long move_up(int *fd)
+{
+    long higher = *fd < 0 ? *fd : raw(SYS_fcntl, *fd, F_DUPFD_CLOEXEC, INIT_IMAGE_FD + 1);
+
+    if (higher < 0)
+        return *fd < 0 ? 0 : higher;
+    *fd = (int)higher;
+    return 0;
+}
+
+static long place_at(int fd, int number, int flags)
+{
+    return fd < 0 ? (raw(SYS_close, number), 0) : raw(SYS_dup3, fd, number, flags);
+}
+
+/* What init needs, under the numbers it knows, and nothing else. */
+static long arrange_descriptors(struct child *child)
+{
+    long r = 0;
+
+    close_all_but(child);
+    int *const fds[] = { &child->control_fd, &child->listener_fd, &child->rules_fd,
+                         &child->init_fd };
+    for (size_t i = 0; r >= 0 && i < sizeof fds / sizeof *fds; i++)
+        r = move_up(fds[i]);
+    if (r >= 0)
+        r = place_at(child->control_fd, PROTOCOL_CONTROL_FD, 0);
+    if (r >= 0)
+        r = place_at(child->listener_fd, PROTOCOL_LISTENER_FD, 0);
+    if (r >= 0)
+        r = place_at(child->rules_fd, PROTOCOL_RULES_FD, 0);
+    if (r >= 0)
+        r = place_at(child->init_fd, INIT_IMAGE_FD, O_CLOEXEC);
+    if (r >= 0)
+        (void)raw(NR_CLOSE_RANGE, INIT_IMAGE_FD + 1, ~0u, 0);
+    return r < 0 ? r : 0;
+}
+
 static long become_init(struct child *child)
 {
     static const char *const no_environment[] = { NULL };
-    char number[24];
-    const char *arguments[] = {
-        "coop-init", write_number(number + sizeof number, (unsigned long)child->command_pid), NULL,
-        NULL
-    };
-    const int image_fd = 5;
+    char pid[24];
+    char umask[24];
+    char flags[3] = "";
+    const char *arguments[] = { "coop-init",
+                                write_number(pid + sizeof pid, (unsigned long)child->command_pid),
+                                NULL, NULL, NULL };
+    size_t n = 0;
 
+    if (child->listener_fd >= 0) {
+        flags[n++] = child->plan->policy->network == COOP_NETWORK_HOST ? '-' : DOOR_OWN_NETWORK;
+        if (child->rules_fd >= 0)
+            flags[n++] = DOOR_RULES;
+        flags[n] = '\0';
+        arguments[2] = flags;
+        arguments[3] = write_number(umask + sizeof umask, child->umask);
+    }
     long r = child_shrink_bounding_set(CAP_SYS_PTRACE);
     if (r == 0)
         r = keep_one_capability();
+    if (r == 0)
+        r = arrange_descriptors(child);
     if (r < 0)
         return r;
-    /* Room first, then all out of the way of the fixed numbers: any may stand on another's place. */
-    close_all_but(child);
-    long control = raw(SYS_fcntl, child->control_fd, F_DUPFD_CLOEXEC, image_fd + 1);
-    long image = raw(SYS_fcntl, child->init_fd, F_DUPFD_CLOEXEC, image_fd + 1);
-    long listener = child->listener_fd;
-    if (listener >= 0) {
-        listener = raw(SYS_fcntl, child->listener_fd, F_DUPFD_CLOEXEC, image_fd + 1);
-        arguments[2] = child->plan->policy->network == COOP_NETWORK_HOST ? "-" : "n";
-    }
-    if (control < 0 || image < 0 || (listener < 0 && child->listener_fd >= 0))
-        return -EMFILE;
-    r = raw(SYS_dup3, control, PROTOCOL_CONTROL_FD, 0);
-    if (r >= 0)
-        r = raw(SYS_dup3, image, image_fd, O_CLOEXEC);
-    if (r >= 0 && listener >= 0)
-        r = raw(SYS_dup3, listener, PROTOCOL_LISTENER_FD, 0);
-    else
-        (void)raw(SYS_close, PROTOCOL_LISTENER_FD);
-    if (r < 0)
-        return r;
-    (void)raw(NR_CLOSE_RANGE, image_fd + 1, ~0u, 0);
     child->has_init = 1;
-    return raw(SYS_execveat, image_fd, "", arguments, no_environment, AT_EMPTY_PATH);
+    return raw(SYS_execveat, INIT_IMAGE_FD, "", arguments, no_environment, AT_EMPTY_PATH);
 }
 
 /* Shares our descriptors too, until it executes: what it opens early is ours as well. */

@@ -28,6 +28,7 @@ struct child {
     int last_fd;           /* the highest of all that follow */
     int stdio_fds[3];      /* -1 with a terminal of its own */
     int init_fd;           /* the init image */
+    int rules_fd;          /* protected paths for init, -1 if none */
     int cgroup_fds[3];     /* cgroup.procs files to join, -1 if none */
     const int *keep_fds;
     size_t n_keep_fds;

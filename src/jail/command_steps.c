@@ -128,24 +128,34 @@ static long add_landlock_rule(int ruleset_fd, const struct plan_landlock_rule *r
     return r;
 }
 
-long command_landlock(struct child *child, const struct step *step)
+static long restrict_by(struct child *child, const struct plan_landlock *layer)
 {
-    const struct plan_landlock *plan = &child->plan->landlock;
-    struct kernel_landlock_attr attr = { plan->fs, plan->net, plan->scoped };
-    long fd = raw(NR_LANDLOCK_CREATE_RULESET, &attr, plan->attr_size, 0);
+    struct kernel_landlock_attr attr = { layer->fs, layer->net, layer->scoped };
+    long fd = raw(NR_LANDLOCK_CREATE_RULESET, &attr, layer->attr_size, 0);
     long r = 0;
 
-    (void)step;
     if (fd < 0)
         return fd;
-    for (size_t i = 0; r == 0 && i < plan->n_rules; i++)
-        r = add_landlock_rule((int)fd, &plan->rules[i], child->plan->tier >= COOP_TIER_NAMESPACES);
+    for (size_t i = 0; r == 0 && i < layer->n_rules; i++)
+        r = add_landlock_rule((int)fd, &layer->rules[i], child->plan->tier >= COOP_TIER_NAMESPACES);
     if (r == 0)
         r = raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (r == 0)
         r = raw(NR_LANDLOCK_RESTRICT_SELF, fd, 0);
     (void)raw(SYS_close, fd);
     return r;
+}
+
+long command_landlock(struct child *child, const struct step *step)
+{
+    (void)step;
+    return restrict_by(child, &child->plan->landlock);
+}
+
+long command_wall(struct child *child, const struct step *step)
+{
+    (void)step;
+    return restrict_by(child, &child->plan->wall);
 }
 
 #define LOCKED_BITS                                                                          \

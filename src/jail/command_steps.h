@@ -14,5 +14,6 @@ long command_keyring(struct child *child, const struct step *step);
 long command_change_directory(struct child *child, const struct step *step);
 long command_close_descriptors(struct child *child, const struct step *step);
 long command_landlock(struct child *child, const struct step *step);
+long command_wall(struct child *child, const struct step *step);
 long command_capabilities(struct child *child, const struct step *step);
 long command_seccomp(struct child *child, const struct step *step);

@@ -1,320 +1,19 @@
 #include "door.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/ioctl.h>
-#include <linux/netlink.h>
-#include <linux/seccomp.h>
-#include <linux/sock_diag.h>
-#include <linux/unix_diag.h>
-#include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <sys/un.h>
 
+#include "jail/door_call.h"
+#include "jail/door_files.h"
 #include "jail/protocol.h"
-#include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define N_CALLS         512
-#define PIDFD_OF_THREAD 0x80 /* O_EXCL: Linux 6.9 */
-#define PATH_OF_FD_SIZE 32
+#define N_CALLS 512
 
 static uint32_t refused[N_CALLS];
-
-static void clear(void *memory, size_t n)
-{
-    volatile char *p = memory; /* volatile: or the compiler would call memset, which is not here */
-
-    while (n-- > 0)
-        *p++ = 0;
-}
-
-static void copy(void *to, const void *from, size_t n)
-{
-    volatile char *p = to;
-    const char *q = from;
-
-    while (n-- > 0)
-        *p++ = *q++;
-}
-
-static char *append(char *to, const char *text)
-{
-    while (*text)
-        *to++ = *text++;
-    *to = '\0';
-    return to;
-}
-
-static char *append_number(char *to, unsigned long number)
-{
-    char digits[24];
-    int n = 0;
-
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (n > 0)
-        *to++ = digits[--n];
-    *to = '\0';
-    return to;
-}
-
-static void tell_refused(int nr, uint64_t count, const char *text, size_t length)
-{
-    struct protocol_event_message message;
-
-    clear(&message, sizeof message);
-    message.event = EVENT_DENIED;
-    message.status = nr;
-    message.count = count;
-    if (length > sizeof message.text - 1)
-        length = sizeof message.text - 1;
-    if (text)
-        copy(message.text, text, length);
-    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, sizeof message,
-              MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
-}
-
-static void answer(uint64_t id, long error)
-{
-    struct seccomp_notif_resp response = { .id = id, .error = (int32_t)error };
-
-    (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
-}
-
-static bool is_still_waiting(uint64_t id)
-{
-    return raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
-/* The thread group of a thread, for kernels whose pidfds are of groups only. */
-static long group_of(uint32_t tid)
-{
-    char path[48];
-    char text[512];
-
-    (void)append(append_number(append(path, "/proc/"), tid), "/status");
-    long fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fd;
-    long n = raw(SYS_read, fd, text, sizeof text - 1);
-    (void)raw(SYS_close, fd);
-    for (long i = 0; i + 6 < n; i++) {
-        const char *p = text + i;
-        long group = 0;
-
-        if (p[0] != '\n' || p[1] != 'T' || p[2] != 'g' || p[3] != 'i' || p[4] != 'd')
-            continue;
-        text[n] = '\0';
-        for (p += 6; *p == ' ' || *p == '\t'; p++)
-            ;
-        while (*p >= '0' && *p <= '9')
-            group = group * 10 + (*p++ - '0');
-        return group;
-    }
-    return -ESRCH;
-}
-
-/* The caller's own socket, as a descriptor of ours. */
-static long take_socket(const struct seccomp_notif *asked)
-{
-    long pidfd = raw(NR_PIDFD_OPEN, asked->pid, PIDFD_OF_THREAD);
-
-    if (pidfd == -EINVAL) {
-        long group = group_of(asked->pid);
-
-        pidfd = group < 0 ? group : raw(NR_PIDFD_OPEN, group, 0);
-    }
-    if (pidfd < 0)
-        return pidfd;
-    if (!is_still_waiting(asked->id)) /* else the number may be somebody else's by now */
-        return -ESRCH;
-    return raw(NR_PIDFD_GETFD, pidfd, (int)asked->data.args[0], 0);
-}
-
-static long read_memory(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n)
-{
-    struct iovec to = { out, n };
-    struct iovec from = { (void *)(uintptr_t)at, n };
-    long r = raw(SYS_process_vm_readv, asked->pid, &to, 1, &from, 1, 0);
-
-    if (r >= 0 && !is_still_waiting(asked->id))
-        return -ESRCH;
-    return r < 0 ? -EFAULT : r == (long)n ? 0 : -EFAULT;
-}
-
-/* As the caller would find it: from its working directory, following links, but no magic ones. */
-static long open_socket_file(const struct seccomp_notif *asked, const char *path)
-{
-    struct kernel_open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
-    char name[48];
-
-    (void)append(append_number(append(name, "/proc/"), asked->pid), "/cwd");
-    long directory = raw(SYS_openat, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return directory;
-    if (!is_still_waiting(asked->id))
-        return -ESRCH;
-    return raw(NR_OPENAT2, directory, path, &how, sizeof how);
-}
-
-/* The kernel's number of a device as user space writes it. */
-static uint64_t user_device(uint32_t device)
-{
-    uint64_t major = device >> 20;
-    uint64_t minor = device & 0xfffff;
-
-    return (minor & 0xff) | major << 8 | (minor & ~0xffull) << 12;
-}
-
-static bool message_names(const struct nlmsghdr *message, const struct stat *st)
-{
-    const char *at =
-        (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
-    const char *end = (const char *)message + message->nlmsg_len;
-
-    while (at + sizeof(struct nlattr) <= end) {
-        const struct nlattr *attribute = (const struct nlattr *)(const void *)at;
-        const struct unix_diag_vfs *file =
-            (const struct unix_diag_vfs *)(const void *)(at + NLA_HDRLEN);
-
-        if (attribute->nla_len < NLA_HDRLEN)
-            return false;
-        if (attribute->nla_type == UNIX_DIAG_VFS &&
-            attribute->nla_len >= NLA_HDRLEN + sizeof *file && file->udiag_vfs_ino == st->st_ino &&
-            user_device(file->udiag_vfs_dev) == st->st_dev)
-            return true;
-        at += NLA_ALIGN(attribute->nla_len);
-    }
-    return false;
-}
-
-/* Whether a socket of our network namespace is bound to this file. An inode is bound only once. */
-static bool is_bound_here(const struct stat *st)
-{
-    static char buffer[16384] __attribute__((aligned(8)));
-    struct {
-        struct nlmsghdr header;
-        struct unix_diag_req request;
-    } ask;
-    long fd = raw(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-
-    if (fd < 0)
-        return false;
-    clear(&ask, sizeof ask);
-    ask.header.nlmsg_len = sizeof ask;
-    ask.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-    ask.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    ask.request.sdiag_family = AF_UNIX;
-    ask.request.udiag_states = ~0u;
-    ask.request.udiag_show = UDIAG_SHOW_VFS;
-    if (raw(SYS_sendto, fd, &ask, sizeof ask, 0, NULL, 0) < 0)
-        return false;
-    for (;;) {
-        long n = raw(SYS_recvfrom, fd, buffer, sizeof buffer, 0, NULL, 0);
-        const struct nlmsghdr *message = (const struct nlmsghdr *)(const void *)buffer;
-
-        if (n <= 0)
-            return false;
-        for (; NLMSG_OK(message, n); message = NLMSG_NEXT(message, n)) {
-            if (message->nlmsg_type == NLMSG_DONE || message->nlmsg_type == NLMSG_ERROR)
-                return false;
-            if (message_names(message, st))
-                return true;
-        }
-    }
-}
-
-/* Nobody outside can bind anything in the box's own file system. */
-static bool is_private(const struct stat *st)
-{
-    struct stat own;
-
-    return raw(SYS_newfstatat, AT_FDCWD, "/tmp", &own, 0) == 0 && own.st_dev == st->st_dev;
-}
-
-static long connect_file(const struct door *door, const struct seccomp_notif *asked, long socket_fd,
-                         const char *path)
-{
-    struct sockaddr_un address;
-    struct stat st;
-    long fd = open_socket_file(asked, path);
-
-    if (fd < 0)
-        return fd == -EXDEV || fd == -ELOOP ? -EACCES : fd;
-    if (raw(SYS_fstat, fd, &st) < 0 || !S_ISSOCK(st.st_mode))
-        return -ECONNREFUSED;
-    if (!is_private(&st) && !(door->has_own_network && is_bound_here(&st))) {
-        size_t n = 0;
-
-        while (path[n])
-            n++;
-        tell_refused(SYS_connect, 1, path, n);
-        return -EACCES;
-    }
-    clear(&address, sizeof address);
-    address.sun_family = AF_UNIX;
-    (void)append_number(append(address.sun_path, "/proc/self/fd/"), (unsigned long)fd);
-    return raw(SYS_connect, socket_fd, &address, sizeof address);
-}
-
-static long connect_for(const struct door *door, const struct seccomp_notif *asked)
-{
-    union {
-        struct sockaddr header;
-        struct sockaddr_un file;
-        char bytes[sizeof(struct sockaddr_storage) + 1];
-    } address;
-    uint32_t length = (uint32_t)asked->data.args[2];
-    int domain = 0;
-    uint32_t size = sizeof domain;
-
-    clear(&address, sizeof address);
-    if (length < sizeof address.header.sa_family || length > sizeof address.bytes - 1)
-        return -EINVAL;
-    long r = read_memory(asked, asked->data.args[1], &address, length);
-    if (r < 0)
-        return r;
-    long fd = take_socket(asked);
-    if (fd < 0)
-        return fd;
-    r = raw(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
-    if (r < 0)
-        return r;
-    if (domain != AF_UNIX || address.header.sa_family != AF_UNIX)
-        return raw(SYS_connect, fd, &address, length);
-    if (length > sizeof address.file)
-        return -EINVAL;
-    if (length == sizeof address.file.sun_family || address.file.sun_path[0] == '\0') {
-        /* Abstract names are the network namespace's; the host's own are closed by Landlock to the
-         * command, but would not be to us. */
-        if (door->has_own_network)
-            return raw(SYS_connect, fd, &address, length);
-        tell_refused(SYS_connect, 1, "@", 1);
-        return -EPERM;
-    }
-    return connect_file(door, asked, fd, address.file.sun_path);
-}
-
-/* The call may block, and init must not: it has a supervisor to listen to. */
-static void serve_connect(const struct door *door, const struct seccomp_notif *asked)
-{
-    long pid = raw(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-
-    if (pid < 0)
-        answer(asked->id, pid);
-    if (pid != 0)
-        return;
-    answer(asked->id, connect_for(door, asked));
-    for (;;)
-        (void)raw(SYS_exit_group, 0);
-}
 
 /* The same answers that the filter gives where nobody counts. */
 static long errno_of(const struct seccomp_data *call)
@@ -330,23 +29,26 @@ void door_serve(struct door *door)
 {
     struct seccomp_notif asked;
 
-    clear(&asked, sizeof asked);
+    door_clear(&asked, sizeof asked);
     long r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_RECV, &asked);
     if (r < 0) /* ENOENT: the caller died meanwhile; poll says when nobody is left */
         return;
     int nr = asked.data.nr;
     if (nr == SYS_connect) {
-        serve_connect(door, &asked);
+        door_connect(door, &asked);
         return;
     }
-    answer(asked.id, errno_of(&asked.data));
+    if (door->has_rules && door_files_serve(&asked))
+        return;
+    door_answer(asked.id, errno_of(&asked.data));
     if (nr >= 0 && nr < N_CALLS && refused[nr]++ == 0)
-        tell_refused(nr, 1, NULL, 0);
+        door_tell_refused(nr, 1, -1, NULL);
 }
 
 void door_report(void)
 {
     for (int nr = 0; nr < N_CALLS; nr++)
         if (refused[nr] > 1)
-            tell_refused(nr, refused[nr], NULL, 0);
+            door_tell_refused(nr, refused[nr], -1, NULL);
+    door_files_report();
 }

@@ -5,7 +5,8 @@
  * comes here because no wall of the kernel sees it: a unix socket that a service of the host has
  * bound inside the workspace could be connected to. It is never let through: its address could be
  * exchanged after a look. Instead a short-lived child of init looks at the address once and connects
- * the caller's own socket, by descriptor.
+ * the caller's own socket, by descriptor. Where paths are protected, the calls that write or make
+ * names come here as well (door_files.h).
  *
  * Part of the init image: no libc.
  */
@@ -16,13 +17,21 @@
 /* How the box was made, as init's argument says it. */
 #define DOOR_OWN_NETWORK 'n' /* the network namespace is the box's own */
 
+#define DOOR_RULES 'p' /* PROTOCOL_RULES_FD holds protected paths; the mask follows as a number */
+
+struct seccomp_notif;
+
 struct door {
     bool has_own_network;
-    bool is_open; /* somebody can still ask */
+    bool has_rules; /* there are protected paths */
+    bool is_open;   /* somebody can still ask */
 };
 
 /* Answers what is waiting at the listener. */
 void door_serve(struct door *door);
+
+/* connect(2), done by a child that may wait. */
+void door_connect(const struct door *door, const struct seccomp_notif *asked);
 
 /* Tells the supervisor how often each call was refused. */
 void door_report(void);

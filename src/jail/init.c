@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "jail/door.h"
+#include "jail/door_files.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
@@ -133,13 +134,13 @@ static void obey(pid_t command)
         (void)raw(SYS_kill, command, message.value);
 }
 
-static pid_t parse_pid(const char *text)
+static int parse_number(const char *text)
 {
-    pid_t pid = 0;
+    int number = 0;
 
     while (*text >= '0' && *text <= '9')
-        pid = pid * 10 + (*text++ - '0');
-    return pid;
+        number = number * 10 + (*text++ - '0');
+    return number;
 }
 
 static bool is_janitor(const char *word)
@@ -162,14 +163,20 @@ _Noreturn void init_main(long *stack)
     if (is_janitor(arguments[1]))
         janitor_main((int)stack[0], arguments);
     (void)raw(SYS_prctl, PR_SET_NAME, "coop-init", 0, 0, 0);
-    pid_t command = parse_pid(arguments[1]);
+    pid_t command = parse_number(arguments[1]);
     /* Every signal is blocked since before the box was made. */
     long signal_fd = raw(SYS_signalfd4, -1, &children, sizeof children, 02000000);
     if (signal_fd < 0)
         leave();
     struct door door = { .is_open = stack[0] > 2 };
     for (const char *p = stack[0] > 2 ? arguments[2] : ""; *p; p++)
-        door.has_own_network |= *p == DOOR_OWN_NETWORK;
+        door.has_own_network |= *p == DOOR_OWN_NETWORK, door.has_rules |= *p == DOOR_RULES;
+    if (door.has_rules) {
+        if (stack[0] < 4 ||
+            !door_files_open(PROTOCOL_RULES_FD, (unsigned)parse_number(arguments[3])))
+            leave();
+        (void)raw(SYS_close, PROTOCOL_RULES_FD);
+    }
     struct pollfd fds[] = {
         { .fd = PROTOCOL_CONTROL_FD, .events = POLLIN },
         { .fd = (int)signal_fd, .events = POLLIN },

@@ -53,6 +53,7 @@ struct launch {
     int pipes[3][2];
     int control[2];
     int user_namespace_fd;
+    int rules_fd;
     const struct template *template;
     int *tree_fds;
     size_t n_tree_fds;
@@ -188,6 +189,25 @@ static int clone_sources(struct launch *launch, coop_error **err)
         step->fd = *tree_fd;
         step->flags |= STEP_TREE_FD;
     }
+    return 0;
+}
+
+/* What init shall protect, as a file in memory that it reads once. */
+static int write_rules(struct launch *launch, coop_error **err)
+{
+    const struct plan *plan = &launch->box->plan;
+
+    if (!plan->door_rules)
+        return 0;
+    launch->rules_fd = memfd_create("coop-rules", MFD_CLOEXEC);
+    if (launch->rules_fd < 0)
+        return fail(err, errno, "make a file in memory");
+    int r = fd_lift(&launch->rules_fd);
+    if (r < 0)
+        return fail(err, -r, "keep the rules for protected paths");
+    ssize_t n = write(launch->rules_fd, plan->door_rules, plan->door_rules_length);
+    if (n != (ssize_t)plan->door_rules_length)
+        return fail(err, n < 0 ? errno : ENOSPC, "write the rules for protected paths");
     return 0;
 }
 
@@ -388,7 +408,7 @@ static int last_descriptor(const struct child *child)
     const struct plan *plan = child->plan;
     int last = larger(child->control_fd, child->parent_control_fd);
 
-    last = larger(last, child->init_fd);
+    last = larger(last, larger(child->init_fd, child->rules_fd));
     for (int i = 0; i < 3; i++)
         last = larger(last, larger(child->stdio_fds[i], child->cgroup_fds[i]));
     for (size_t i = 0; i < child->n_keep_fds; i++)
@@ -408,6 +428,7 @@ static void fill_child(struct launch *launch)
         .parent_control_fd = launch->control[0],
         .stdio_fds = { launch->pipes[0][0], launch->pipes[1][1], launch->pipes[2][1] },
         .init_fd = box->sandbox->init_fd,
+        .rules_fd = launch->rules_fd,
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .command_stack = launch->stacks + 2 * CHILD_STACK_SIZE,
@@ -446,6 +467,7 @@ static void launch_done(struct launch *launch)
     close_fd(&launch->control[0]);
     close_fd(&launch->control[1]);
     close_fd(&launch->user_namespace_fd);
+    close_fd(&launch->rules_fd);
     close_fd(&launch->pidfd);
     for (size_t i = 0; i < launch->n_tree_fds; i++)
         (void)close(launch->tree_fds[i]);
@@ -482,6 +504,8 @@ static int run_launch(struct launch *launch, coop_error **err)
             return r;
     }
     if (r == 0)
+        r = write_rules(launch, err);
+    if (r == 0)
         r = clone_sources(launch, err);
     if (r < 0)
         return fail_as(err, fail_within(err, r, "start the sandbox"), COOP_ERROR_SETUP);
@@ -509,6 +533,7 @@ int launch(struct coop_box *box, coop_error **err)
         .pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } },
         .control = { -1, -1 },
         .user_namespace_fd = -1,
+        .rules_fd = -1,
         .pidfd = -1,
     };
     int r = run_launch(&launch, err);

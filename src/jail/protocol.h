@@ -10,6 +10,7 @@
 
 #define PROTOCOL_CONTROL_FD  3 /* in init */
 #define PROTOCOL_LISTENER_FD 4 /* seccomp notifications, where there are any */
+#define PROTOCOL_RULES_FD    5 /* protected paths (door_rules.h), where there are any */
 
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 
@@ -33,5 +34,6 @@ struct protocol_event_message {
     uint32_t event;
     int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */
     uint64_t count; /* EVENT_DENIED: how often so far; EVENT_SEGMENTS: bytes */
-    char text[112]; /* EVENT_DENIED: what was asked for, where that is known */
+    int32_t rule;   /* EVENT_DENIED: which protected path, -1 for other refusals */
+    char text[260]; /* EVENT_DENIED: what was asked for, where that is known */
 };

@@ -562,6 +562,7 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_CHANGE_DIRECTORY] = command_change_directory,
     [STEP_CLOSE] = command_close_descriptors,
     [STEP_LANDLOCK] = command_landlock,
+    [STEP_WALL] = command_wall,
     [STEP_CAPABILITIES] = command_capabilities,
     [STEP_SECCOMP] = command_seccomp,
 };

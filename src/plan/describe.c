@@ -37,6 +37,7 @@ static const char *const names[STEP_KINDS] = {
     [STEP_CHANGE_DIRECTORY] = "change directory",
     [STEP_CLOSE] = "close descriptors",
     [STEP_LANDLOCK] = "landlock",
+    [STEP_WALL] = "wall around protected paths",
     [STEP_CAPABILITIES] = "drop capabilities",
     [STEP_SECCOMP] = "seccomp",
 };
@@ -109,6 +110,9 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
         return;
     case STEP_LANDLOCK:
         (void)snprintf(out, size, "%s, %zu rules", name, plan->landlock.n_rules);
+        return;
+    case STEP_WALL:
+        (void)snprintf(out, size, "%s, %zu names", name, plan->n_never);
         return;
     case STEP_SECCOMP:
         (void)snprintf(out, size, "%s, %u instructions", name, plan->seccomp_length);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/plan.h"
+#include "policy/path.h"
 #include "sys/kernel.h"
 
 #define READ_RIGHTS (LANDLOCK_EXECUTE | LANDLOCK_READ_FILE | LANDLOCK_READ_DIR)
@@ -30,12 +31,17 @@ static uint64_t fs_rights(int abi)
     return rights;
 }
 
-static void add_rule(struct plan *plan, const char *path, uint64_t allowed)
+static void add_to(struct plan_landlock *layer, const char *path, uint64_t allowed)
 {
-    struct plan_landlock_rule *rule = &plan->landlock.rules[plan->landlock.n_rules++];
+    struct plan_landlock_rule *rule = &layer->rules[layer->n_rules++];
 
     rule->path = path;
-    rule->allowed = allowed & plan->landlock.fs;
+    rule->allowed = allowed & layer->fs;
+}
+
+static void add_rule(struct plan *plan, const char *path, uint64_t allowed)
+{
+    add_to(&plan->landlock, path, allowed);
 }
 
 /* Writable places that the steps of `from` make. */
@@ -100,5 +106,45 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     rules_from_steps(plan, plan);
     if (request->template)
         rules_from_steps(plan, request->template);
+    return 0;
+}
+
+/* Making a socket needs no wall: a name without content that the owner would execute. */
+#define WALL_RIGHTS                                                                     \
+    (LANDLOCK_WRITE_FILE | LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_DIR | LANDLOCK_MAKE_REG | \
+     LANDLOCK_MAKE_FIFO | LANDLOCK_MAKE_BLOCK | LANDLOCK_MAKE_SYM | LANDLOCK_REFER |    \
+     LANDLOCK_TRUNCATE)
+
+/* Rights flow down: neither a place inside a protected root nor one that contains it gets any. */
+static bool touches_root(const struct plan *plan, const char *path)
+{
+    for (size_t i = 0; i < plan->n_never_roots; i++)
+        if (path_is_within(path, plan->never_roots[i]) ||
+            path_is_within(plan->never_roots[i], path))
+            return true;
+    return false;
+}
+
+int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
+              coop_error **err)
+{
+    struct plan_landlock *wall = &plan->wall;
+
+    (void)request;
+    if (plan->n_never == 0)
+        return 0;
+    wall->fs = WALL_RIGHTS & fs_rights(host->landlock_abi);
+    wall->attr_size = plan->landlock.attr_size;
+    wall->rules = plan_memory(plan, (plan->landlock.n_rules + 1) * sizeof *wall->rules);
+    if (!wall->rules)
+        return fail_no_memory(err);
+    add_to(wall, "/", LANDLOCK_REFER);
+    for (size_t i = 0; i < plan->landlock.n_rules; i++) {
+        const struct plan_landlock_rule *rule = &plan->landlock.rules[i];
+
+        if (rule->allowed & wall->fs && !touches_root(plan, rule->path))
+            add_to(wall, rule->path, rule->allowed);
+    }
+    plan_add(plan, STEP_WALL, STAGE_COMMAND);
     return 0;
 }

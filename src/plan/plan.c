@@ -225,7 +225,8 @@ static void plan_seccomp(struct plan *plan)
     bool has_listener = plan->tier >= COOP_TIER_NAMESPACES; /* only there is an init to listen */
 
     if (has_listener)
-        variant |= SECCOMP_RECORD | (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT);
+        variant |= SECCOMP_RECORD | (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT) |
+                   (plan->n_never > 0 ? SECCOMP_PROTECT : 0);
     const struct seccomp_program *program = seccomp_program_for(variant);
 
     plan->seccomp = program->filter;
@@ -291,6 +292,14 @@ static int compile_box(struct plan *plan, const struct host *host,
     int r = plan_view(plan, request, err);
     if (r < 0 || request->part == PLAN_TEMPLATE)
         return r;
+    if (getenv("COOP_TMP_PROTECT")) { /* TEMPORARY */
+        static const char *const list[] = { ".git/hooks", ".git/config", ".git/commondir", ".vscode", ".envrc", ".bashrc", "**/.git/modules/**/hooks" };
+        for (size_t i = 0; i < COUNT(list); i++)
+            plan_never_add(plan, plan->workspace_view, list[i], (struct origin){ 0 });
+        plan_never_root(plan, plan->workspace_view);
+        r = plan_door_rules(plan, false, err);
+        if (r < 0) return r;
+    }
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);
     plan_network(plan, request);
@@ -326,6 +335,9 @@ static int compile_command(struct plan *plan, const struct host *host,
         if (r < 0)
             return r;
         plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
+        r = plan_wall(plan, host, request, err);
+        if (r < 0)
+            return r;
     }
     plan_last_limits(plan);
     return 0;

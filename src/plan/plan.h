@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/finding.h"
 #include "coop/result.h"
 #include "policy/policy.h"
 
@@ -55,6 +56,7 @@ enum step_kind {
     STEP_CHANGE_DIRECTORY,
     STEP_CLOSE,
     STEP_LANDLOCK,
+    STEP_WALL,
     STEP_CAPABILITIES,
     STEP_SECCOMP,
     STEP_KINDS
@@ -88,6 +90,13 @@ struct step {
 struct plan_landlock_rule {
     const char *path;
     uint64_t allowed;
+};
+
+/* What nobody inside may write or make, whether it is there or not. */
+struct plan_never {
+    const char *root;    /* a directory of the box */
+    const char *pattern; /* relative to it */
+    struct origin origin;
 };
 
 struct plan_landlock {
@@ -140,6 +149,14 @@ struct plan {
     char **argv;
     char **candidates; /* what to execute: each tried in order */
     struct plan_landlock landlock;
+    struct plan_landlock wall; /* the second layer: nothing may be written or made where paths are
+                                * protected; init does it on behalf */
+    struct plan_never *never;
+    size_t n_never, never_capacity;
+    const char *never_roots[16];
+    size_t n_never_roots;
+    const char *door_rules; /* the same for init: plan/door_rules.h */
+    size_t door_rules_length;
     const struct sock_filter *seccomp;
     unsigned short seccomp_length;
     struct plan_enforced enforced;
@@ -195,6 +212,12 @@ int plan_view(struct plan *plan, const struct plan_request *request, coop_error 
 int plan_environment(struct plan *plan, const struct plan_request *request, coop_error **err);
 int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
                   coop_error **err);
+/* The wall, where plan_never_add() was called. */
+int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
+              coop_error **err);
+void plan_never_add(struct plan *plan, const char *root, const char *pattern, struct origin origin);
+void plan_never_root(struct plan *plan, const char *root);
+int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err);
 void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
 void plan_last_limits(struct plan *plan);
 int plan_command(struct plan *plan, const struct plan_request *request, coop_error **err);

@@ -26,8 +26,10 @@
  */
 #define SECCOMP_NOTIFY_CONNECT 4u
 /* Refusals other than ENOSYS ask the listener too, so that they can be counted. */
-#define SECCOMP_RECORD     8u
-#define SECCOMP_N_VARIANTS 16u
+#define SECCOMP_RECORD 8u
+/* Calls that open for writing or make names ask the listener: paths are protected. */
+#define SECCOMP_PROTECT    16u
+#define SECCOMP_N_VARIANTS 32u
 
 struct seccomp_program {
     const struct sock_filter *filter;

@@ -206,6 +206,26 @@ static const struct seccomp_rule seccomp_rules[] = {
 
     /* Asked of the listener. sendto with an address needs a datagram socket to do harm. */
     RULE("connect", NOTIFY, IN(SECCOMP_NOTIFY_CONNECT), { 0 }),
+
+    /* Whatever writes or makes a name, where paths are protected. Nothing here need be complete: a
+     * Landlock layer stands behind. openat2 has its flags in memory, so it always asks. */
+    RULE("open", NOTIFY, IN(SECCOMP_PROTECT), ANY_BIT(1, 01103)),
+    RULE("openat", NOTIFY, IN(SECCOMP_PROTECT), ANY_BIT(2, 01103)),
+    RULE("openat2", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("creat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("mkdir", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("mkdirat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("mknod", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("mknodat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("rename", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("renameat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("renameat2", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("link", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("linkat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("symlink", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("symlinkat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("truncate", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("umask", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
 };
 
 /* The same numbers on every architecture. Before a line is added here, its call is looked at. */

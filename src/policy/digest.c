@@ -52,6 +52,13 @@ void digest_policy(const coop_policy *policy, char out[65])
         add_bytes(&hash, policy->variables[i].name);
         add_bytes(&hash, policy->variables[i].value);
     }
+    add_number(&hash, policy->no_protect_defaults);
+    add_number(&hash, policy->protect_ignore_case);
+    add_number(&hash, policy->n_protects);
+    for (size_t i = 0; i < policy->n_protects; i++) {
+        add_number(&hash, policy->protects[i].action);
+        add_bytes(&hash, policy->protects[i].pattern);
+    }
     sha256_final(&hash, bytes);
     sha256_hex(bytes, out);
 }

@@ -14,8 +14,19 @@ int path_check(const char *what, const char *path, coop_error **err);
  * *out is the caller's to free. */
 int path_normalise(const char *what, const char *path, char **out, coop_error **err);
 
+/*
+ * As path_normalise(), but ".." takes away the component before it: "/a/../b" is "/b". One that would
+ * leave "/" is refused with -EACCES. This is about text only: where "/a" is a symbolic link, the
+ * kernel sees it otherwise, so whoever opens the result walks down from a descriptor and lets no
+ * link lead out.
+ */
+int path_resolve(const char *what, const char *path, char **out, coop_error **err);
+
 /* True when `path` is `ancestor` or lies below it; both normal. */
 bool path_is_within(const char *path, const char *ancestor);
+
+/* `below` (relative, may be empty) in the directory `base` (normal); NULL without memory. */
+char *path_join(const char *base, const char *below);
 
 /* Number of components of a normal absolute path; 0 for "/". */
 unsigned path_depth(const char *path);

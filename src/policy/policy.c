@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "policy/digest.h"
 #include "policy/path.h"
+#include "policy/protect.h"
 
 const char *const policy_network_names[] = { "none", "off", "host", NULL };
 const char *const policy_mode_names[] = { "required", "preferred", "disabled", NULL };
@@ -71,8 +72,13 @@ void coop_policy_free(coop_policy *policy)
         free(policy->variables[i].name);
         free(policy->variables[i].value);
     }
+    for (size_t i = 0; i < policy->n_protects; i++) {
+        free(policy->protects[i].pattern);
+        free((char *)(uintptr_t)policy->protects[i].origin.name);
+    }
     free(policy->mounts);
     free(policy->variables);
+    free(policy->protects);
     free(policy->workspace);
     free(policy->directory);
     free(policy->hostname);
@@ -206,6 +212,51 @@ int coop_policy_add_block(coop_policy *policy, const char *path, coop_error **er
         policy, (struct policy_mount){ .kind = POLICY_BLOCK, .target = take_ptr(normal) }, err);
 }
 
+int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
+                       struct origin origin, coop_error **err)
+{
+    if (!pattern || !*pattern)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the pattern to protect is empty");
+    if ((unsigned)action > COOP_PROTECT_KEEP)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad protection %d", (int)action);
+    int r = protect_check_pattern(pattern, err);
+    if (r < 0)
+        return r;
+    struct policy_protect *grown =
+        reallocarray(policy->protects, policy->n_protects + 1, sizeof *policy->protects);
+    if (!grown)
+        return fail_no_memory(err);
+    policy->protects = grown;
+    struct policy_protect rule = { strdup(pattern), action, origin };
+    rule.origin.name = origin.name ? strdup(origin.name) : NULL;
+    if (!rule.pattern || (origin.name && !rule.origin.name)) {
+        free(rule.pattern);
+        return fail_no_memory(err);
+    }
+    policy->protects[policy->n_protects++] = rule;
+    return 0;
+}
+
+int coop_policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
+                            coop_error **err)
+{
+    return policy_add_protect(policy, pattern, action, (struct origin){ "the policy", 0, 0 }, err);
+}
+
+int coop_policy_set_protect_defaults(coop_policy *policy, bool enabled, coop_error **err)
+{
+    (void)err;
+    policy->no_protect_defaults = !enabled;
+    return 0;
+}
+
+int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case, coop_error **err)
+{
+    (void)err;
+    policy->protect_ignore_case = ignore_case;
+    return 0;
+}
+
 static int check_variable_name(const char *name, coop_error **err)
 {
     if (!name || !*name || strchr(name, '=') || strchr(name, '\n'))
@@ -330,6 +381,9 @@ static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err
         r = replace_text(&to->hostname, from->hostname, err);
     for (size_t i = 0; r == 0 && i < from->n_variables; i++)
         r = coop_policy_set_env(to, from->variables[i].name, from->variables[i].value, err);
+    for (size_t i = 0; r == 0 && i < from->n_protects; i++)
+        r = policy_add_protect(to, from->protects[i].pattern, from->protects[i].action,
+                               from->protects[i].origin, err);
     for (size_t i = 0; r == 0 && i < from->n_mounts; i++) {
         struct policy_mount mount = from->mounts[i];
 
@@ -355,6 +409,8 @@ int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err)
     copy->same_path = policy->same_path;
     copy->has_uid = policy->has_uid;
     copy->host_sockets = policy->host_sockets;
+    copy->no_protect_defaults = policy->no_protect_defaults;
+    copy->protect_ignore_case = policy->protect_ignore_case;
     copy->uid = policy->uid;
     copy->network = policy->network;
     copy->mode = policy->mode;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/finding.h"
 #include "coop/policy.h"
 
 enum policy_mount_kind { POLICY_BIND, POLICY_TMPFS, POLICY_BLOCK };
@@ -20,6 +21,13 @@ struct policy_mount {
 struct policy_variable {
     char *name;
     char *value;
+};
+
+/* A rule for names in the workspace; the built-in ones are not in the policy. */
+struct policy_protect {
+    char *pattern;
+    coop_protect action;
+    struct origin origin; /* its name is the policy's */
 };
 
 struct coop_policy {
@@ -38,10 +46,18 @@ struct coop_policy {
     size_t n_mounts;
     struct policy_variable *variables;
     size_t n_variables;
+    struct policy_protect *protects;
+    size_t n_protects;
+    bool no_protect_defaults;
+    bool protect_ignore_case;
     char digest[65];
 };
 
 int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err);
+
+/* As coop_policy_add_protect(), and remembers who said so. Copies the origin's name. */
+int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
+                       struct origin origin, coop_error **err);
 
 /* Names as flags and documents spell them. */
 extern const char *const policy_network_names[];

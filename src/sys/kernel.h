@@ -101,6 +101,12 @@ struct kernel_landlock_port {
 #define LANDLOCK_WRITE_FILE     (1ull << 1)
 #define LANDLOCK_READ_FILE      (1ull << 2)
 #define LANDLOCK_READ_DIR       (1ull << 3)
+#define LANDLOCK_MAKE_CHAR      (1ull << 6)
+#define LANDLOCK_MAKE_DIR       (1ull << 7)
+#define LANDLOCK_MAKE_REG       (1ull << 8)
+#define LANDLOCK_MAKE_FIFO      (1ull << 10)
+#define LANDLOCK_MAKE_BLOCK     (1ull << 11)
+#define LANDLOCK_MAKE_SYM       (1ull << 12)
 #define LANDLOCK_ALL_ABI1       ((1ull << 13) - 1)
 #define LANDLOCK_REFER          (1ull << 13) /* ABI 2 */
 #define LANDLOCK_TRUNCATE       (1ull << 14) /* ABI 3 */

@@ -1,0 +1,157 @@
+#include "door_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "jail/protocol.h"
+#include "sys/raw.h"
+
+#define PAGE 4096u
+
+#ifndef SECCOMP_USER_NOTIF_FLAG_CONTINUE
+#define SECCOMP_USER_NOTIF_FLAG_CONTINUE 1u
+#endif
+#ifndef SECCOMP_ADDFD_FLAG_SEND
+#define SECCOMP_ADDFD_FLAG_SEND 2u /* Linux 5.14 */
+#endif
+
+void door_clear(void *memory, size_t n)
+{
+    volatile char *p = memory; /* volatile: or the compiler would call memset, which is this */
+
+    while (n-- > 0)
+        *p++ = 0;
+}
+
+void door_copy(void *to, const void *from, size_t n)
+{
+    volatile char *p = to;
+    const char *q = from;
+
+    while (n-- > 0)
+        *p++ = *q++;
+}
+
+char *door_append(char *to, const char *text)
+{
+    while (*text)
+        *to++ = *text++;
+    *to = '\0';
+    return to;
+}
+
+char *door_append_number(char *to, unsigned long number)
+{
+    char digits[24];
+    int n = 0;
+
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (n > 0)
+        *to++ = digits[--n];
+    *to = '\0';
+    return to;
+}
+
+void door_proc_path(const struct seccomp_notif *asked, const char *rest, char out[64])
+{
+    (void)door_append(door_append_number(door_append(out, "/proc/"), asked->pid), rest);
+}
+
+bool door_is_waiting(uint64_t id)
+{
+    return raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+void door_answer(uint64_t id, long result)
+{
+    struct seccomp_notif_resp response = { .id = id, .error = (int32_t)result };
+
+    if (result == DOOR_CONTINUE) {
+        response.error = 0;
+        response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    }
+    (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+void door_answer_descriptor(uint64_t id, int fd, bool close_on_exec)
+{
+    struct seccomp_notif_addfd add = {
+        .id = id,
+        .flags = SECCOMP_ADDFD_FLAG_SEND,
+        .srcfd = (uint32_t)fd,
+        .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
+    };
+    long r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+
+    if (r >= 0)
+        return;
+    if (r != -EINVAL) {
+        door_answer(id, r);
+        return;
+    }
+    add.flags = 0;
+    r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+    struct seccomp_notif_resp response = { .id = id,
+                                           .val = r < 0 ? 0 : r,
+                                           .error = r < 0 ? (int32_t)r : 0 };
+    (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+static long read_some(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n)
+{
+    struct iovec to = { out, n };
+    struct iovec from = { (void *)(uintptr_t)at, n };
+    long r = raw(SYS_process_vm_readv, asked->pid, &to, 1, &from, 1, 0);
+
+    return r < 0 ? -EFAULT : r;
+}
+
+long door_read_memory(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n)
+{
+    long r = read_some(asked, at, out, n);
+
+    if (r >= 0 && !door_is_waiting(asked->id))
+        return -ESRCH;
+    return r == (long)n ? 0 : -EFAULT;
+}
+
+/* Page by page: what lies behind the string's last page may not be there. */
+long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out, size_t size)
+{
+    size_t n = 0;
+
+    while (n < size) {
+        size_t piece = PAGE - (size_t)((at + n) % PAGE);
+
+        if (piece > size - n)
+            piece = size - n;
+        long got = read_some(asked, at + n, out + n, piece);
+        if (got <= 0)
+            return -EFAULT;
+        for (long i = 0; i < got; i++)
+            if (out[n + (size_t)i] == '\0')
+                return door_is_waiting(asked->id) ? (long)n + i : -ESRCH;
+        n += (size_t)got;
+    }
+    return -ENAMETOOLONG;
+}
+
+void door_tell_refused(int nr, uint64_t count, int rule, const char *text)
+{
+    struct protocol_event_message message;
+
+    door_clear(&message, sizeof message);
+    message.event = EVENT_DENIED;
+    message.status = nr;
+    message.count = count;
+    message.rule = rule;
+    for (size_t i = 0; text && text[i] && i < sizeof message.text - 1; i++)
+        message.text[i] = text[i];
+    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, sizeof message,
+              MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}

@@ -1,0 +1,53 @@
+/*
+ * door_place.h - where a call would act, and whether it may
+ *
+ * A string of the caller's is read once and resolved once, to a descriptor of the directory that is
+ * meant. Where that directory lies, the kernel says; the caller's words decide nothing.
+ *
+ * Part of the init image: no libc.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "jail/door_call.h"
+
+#define PLACE_PATH_MAX 4096
+
+struct place {
+    int parent_fd;           /* the directory, O_PATH; -1: none */
+    bool is_inside;          /* within a protected root */
+    bool is_own_descriptors; /* the directory is init's own /proc/self/fd: the caller's is meant */
+    bool had_slash;          /* the path ended in one */
+    char path[2 * PLACE_PATH_MAX + 2]; /* of the box; the directory and the name */
+    char *name;                        /* its last component, in `path` */
+};
+
+/* Reads the rules from the descriptor; false: something is wrong with them. */
+bool place_rules_load(int fd);
+
+/*
+ * Resolves all but the last component of `path`, from the caller's directory or the descriptor
+ * `start_fd` of ours. 0; DOOR_CONTINUE: the kernel shall say what is wrong with it, or the wall
+ * decide; or -errno.
+ */
+long place_find(struct place *place, const struct seccomp_notif *asked, int directory,
+                const char *path);
+long place_find_from(struct place *place, int start_fd, const char *path);
+
+/* The caller's working directory, or the one behind its descriptor; -errno. */
+long place_start(const struct seccomp_notif *asked, int directory);
+
+/* Makes a place of the directory itself, for files without a name. */
+long place_of_directory(struct place *place, int fd);
+void place_done(struct place *place);
+
+/* The rule that forbids writing or making this path or something above it; -1: none does. */
+int place_rule(const char *path);
+
+/* Whether it is a directory on the way to something protected: it may be made, but not be anything
+ * else, nor be moved. */
+int place_rule_below(const char *path);
+
+/* Whether the directory, moved to `path`, would bring something protected along. */
+int place_rule_brought(const char *path, int directory_fd);

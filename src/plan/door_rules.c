@@ -1,0 +1,118 @@
+/*
+ * door_rules.c - what nobody inside may write or make, as the box's init reads it
+ */
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/door_rules.h"
+#include "plan/plan.h"
+#include "policy/glob_pack.h"
+
+void plan_never_add(struct plan *plan, const char *root, const char *pattern, struct origin origin)
+{
+    if (plan->n_never == plan->never_capacity) {
+        size_t capacity = plan->never_capacity ? 2 * plan->never_capacity : 64;
+        struct plan_never *more = plan_memory(plan, capacity * sizeof *more);
+
+        if (!more)
+            return;
+        if (plan->n_never > 0)
+            memcpy(more, plan->never, plan->n_never * sizeof *more);
+        plan->never = more;
+        plan->never_capacity = capacity;
+    }
+    plan->never[plan->n_never++] = (struct plan_never){ root, pattern, origin };
+}
+
+void plan_never_root(struct plan *plan, const char *root)
+{
+    for (size_t i = 0; i < plan->n_never_roots; i++)
+        if (strcmp(plan->never_roots[i], root) == 0)
+            return;
+    if (plan->n_never_roots < COUNT(plan->never_roots))
+        plan->never_roots[plan->n_never_roots++] = root;
+    else
+        plan->failed = true;
+}
+
+/* "/my [work]" and ".git/hooks" become "my \[work\]/.git/hooks". */
+static void append_pattern(struct buffer *out, const char *root, const char *pattern)
+{
+    for (const char *p = root + 1; *p; p++) {
+        if (strchr("*?[]\\", *p))
+            buffer_append_char(out, '\\');
+        buffer_append_char(out, *p);
+    }
+    if (root[1])
+        buffer_append_char(out, '/');
+    buffer_append_string(out, *pattern == '/' ? pattern + 1 : pattern);
+}
+
+static struct glob *compile(const struct plan_never *never, bool ignore_case,
+                            struct findings *findings)
+{
+    auto_buffer struct buffer text = { 0 };
+
+    append_pattern(&text, never->root, never->pattern);
+    if (text.failed)
+        return NULL;
+    return glob_new(text.data, text.length, ignore_case, never->origin, findings);
+}
+
+static void append_roots(const struct plan *plan, struct buffer *out,
+                         struct door_rules_header *header)
+{
+    header->n_roots = (uint32_t)plan->n_never_roots;
+    header->roots_at = (uint32_t)out->length;
+    for (size_t i = 0; i < plan->n_never_roots; i++)
+        buffer_append(out, plan->never_roots[i], strlen(plan->never_roots[i]) + 1);
+    while (!out->failed && out->length % 8)
+        buffer_append_char(out, '\0');
+    header->patterns_at = (uint32_t)out->length;
+}
+
+static int serialise(struct plan *plan, struct glob *const *globs, coop_error **err)
+{
+    auto_buffer struct buffer out = { 0 };
+    struct door_rules_header header = { 0 };
+
+    buffer_append(&out, &header, sizeof header);
+    append_roots(plan, &out, &header);
+    glob_pack(&out, (const struct glob *const *)globs, plan->n_never);
+    header.size = (uint32_t)out.length;
+    char *copy = out.failed ? NULL : plan_memory(plan, out.length);
+    if (!copy)
+        return fail_no_memory(err);
+    if (out.length > DOOR_RULES_MAX)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
+                         "%zu patterns of protected paths are too many", plan->n_never);
+    memcpy(copy, out.data, out.length);
+    memcpy(copy, &header, sizeof header);
+    plan->door_rules = copy;
+    plan->door_rules_length = out.length;
+    return 0;
+}
+
+int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
+{
+    auto_findings struct findings findings = { 0 };
+    struct glob **globs = plan_memory(plan, plan->n_never * sizeof *globs);
+    int r = 0;
+
+    if (plan->n_never == 0)
+        return 0;
+    if (!globs || plan->failed)
+        return fail_no_memory(err);
+    for (size_t i = 0; i < plan->n_never; i++)
+        globs[i] = compile(&plan->never[i], ignore_case, &findings);
+    for (size_t i = 0; i < plan->n_never && r == 0; i++)
+        if (!globs[i])
+            r = findings.n_errors ? findings_fail(&findings, err) : fail_no_memory(err);
+    if (r == 0)
+        r = serialise(plan, globs, err);
+    for (size_t i = 0; i < plan->n_never; i++)
+        glob_free(globs[i]);
+    return r;
+}

@@ -1,0 +1,20 @@
+/*
+ * door_rules.h - what the door protects, as bytes: made by the plan, read by init
+ *
+ *   header, roots (strings, each with its NUL), padding to 8, packed patterns (policy/glob_pack.h)
+ *
+ * Roots are directories of the box, "/work" say: only there does anything need deciding. Patterns
+ * are about paths of the box without their leading slash: "work/.git/hooks".
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct door_rules_header {
+    uint32_t size; /* of all */
+    uint32_t n_roots;
+    uint32_t roots_at;
+    uint32_t patterns_at;
+};
+
+#define DOOR_RULES_MAX (1u << 20)

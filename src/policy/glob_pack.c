@@ -1,0 +1,85 @@
+#include "glob_pack.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "policy/glob_private.h"
+
+static size_t aligned(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
+
+static void *offset(size_t n)
+{
+    return (void *)(uintptr_t)n;
+}
+
+static size_t append_aligned(struct buffer *out, size_t base, const void *bytes, size_t n)
+{
+    static const char zeros[8];
+
+    buffer_append(out, zeros, aligned(out->length) - out->length);
+    size_t at = out->length - base;
+    if (n > 0)
+        buffer_append(out, bytes, n);
+    return at;
+}
+
+static size_t n_of_ranges(const struct glob *glob, const struct glob_component *component)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < component->n_tokens; i++) {
+        const struct glob_token *token = &component->tokens[i];
+
+        if (token->kind == GLOB_TOKEN_CLASS && token->value + token->n_ranges > n)
+            n = token->value + token->n_ranges;
+    }
+    (void)glob;
+    return n;
+}
+
+static void pack_components(struct buffer *out, size_t base, struct glob *packed,
+                            const struct glob *glob)
+{
+    size_t at =
+        append_aligned(out, base, glob->components, glob->n_components * sizeof *glob->components);
+    size_t n_ranges = 0;
+
+    packed->components = offset(at);
+    for (size_t i = 0; i < glob->n_components; i++) {
+        const struct glob_component *from = &glob->components[i];
+        struct glob_component component = *from;
+        size_t more = n_of_ranges(glob, from);
+
+        component.text = offset(append_aligned(out, base, from->text, from->length));
+        component.tokens =
+            offset(append_aligned(out, base, from->tokens, from->n_tokens * sizeof *from->tokens));
+        n_ranges = more > n_ranges ? more : n_ranges;
+        if (!out->failed)
+            memcpy(out->data + base + at + i * sizeof component, &component, sizeof component);
+    }
+    packed->ranges =
+        offset(append_aligned(out, base, glob->ranges, n_ranges * sizeof *glob->ranges));
+}
+
+void glob_pack(struct buffer *out, const struct glob *const *globs, size_t n)
+{
+    size_t base = out->length;
+    const uint64_t count = n;
+
+    buffer_append(out, &count, sizeof count);
+    for (size_t i = 0; i < n; i++)
+        buffer_append(out, globs[i], sizeof *globs[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct glob packed = *globs[i];
+
+        packed.written = packed.text = NULL;
+        packed.tokens = NULL;
+        pack_components(out, base, &packed, globs[i]);
+        if (!out->failed)
+            memcpy(out->data + base + sizeof count + i * sizeof packed, &packed, sizeof packed);
+    }
+}
