@@ -1,6 +1,8 @@
 #include "yaml.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +47,10 @@ static int complain_outcome(const struct yaml_program *program, const struct yam
                         number);
     case YAML_KILLED:
         return complain(findings, name, -EIO, NULL,
-                        "'%s', which reads YAML, was ended by signal %d", program->path, number);
+                        "'%s', which reads YAML, was ended by signal %d%s", program->path, number,
+                        number == SIGKILL || number == SIGXCPU
+                            ? ", perhaps because the file takes too much time or memory"
+                            : "");
     case YAML_ENDED_UNSEEN:
         return complain(findings, name, -EIO, NULL, "'%s', which reads YAML, ended early",
                         program->path);

@@ -26,9 +26,10 @@ struct coop_sandbox {
 
 /* What init refused: a system call, or the socket behind a path. */
 struct box_denial {
-    int nr;
+    int nr;   /* -1: protected paths that there was no room for */
+    int rule; /* of a protected path, -1 for others */
     uint64_t count;
-    char text[112];
+    char text[260];
 };
 
 enum box_state { BOX_RUNNING, BOX_STOPPED, BOX_ENDED };

@@ -41,6 +41,7 @@ struct coop_result {
     coop_denial denials[MAX_DENIALS];
     size_t n_denials;
     struct buffer texts[MAX_DENIALS];
+    struct buffer rules[MAX_DENIALS]; /* of protected paths: the rule and where it stands */
     char digest[65];
     struct buffer json;
 };
@@ -143,13 +144,65 @@ static const char *text_of(struct coop_result *result, const char *prefix, const
     return text->failed ? name : text->data;
 }
 
+/* What a call that was refused at a protected path would have done. */
+static const char *operation_of(int nr)
+{
+    static const int writes[] = {
+#ifdef SYS_open
+        SYS_open,
+#endif
+        SYS_openat, NR_OPENAT2, SYS_truncate
+    };
+
+    for (size_t i = 0; i < COUNT(writes); i++)
+        if (writes[i] == nr)
+            return "write";
+#ifdef SYS_rename
+    if (nr == SYS_rename)
+        return "rename";
+#endif
+#ifdef SYS_renameat
+    if (nr == SYS_renameat)
+        return "rename";
+#endif
+    return nr == SYS_renameat2 ? "rename" : "create";
+}
+
+static void add_protected(struct coop_result *result, const struct coop_box *box,
+                          const struct box_denial *denial)
+{
+    const char *pattern;
+    const char *origin;
+
+    if (denial->nr < 0) {
+        add_denial(result, &(coop_denial){ "write", "further protected paths", "protected paths",
+                                           "default", "--no-protect", denial->count });
+        return;
+    }
+    if (!plan_never_text(&box->plan, denial->rule, &pattern, &origin) ||
+        result->n_denials == MAX_DENIALS)
+        return;
+    struct buffer *rule = &result->rules[result->n_denials];
+    buffer_append_string(rule, "protected path ");
+    printable_append(rule, pattern, strlen(pattern));
+    size_t at = rule->length + 1;
+    buffer_append_char(rule, '\0');
+    buffer_append_string(rule, origin);
+    if (!rule->failed)
+        add_denial(result,
+                   &(coop_denial){ operation_of(denial->nr), text_of(result, "", denial->text),
+                                   rule->data, rule->data + at, "--no-protect", denial->count });
+}
+
 static void add_refused(struct coop_result *result, const struct coop_box *box)
 {
     for (size_t i = 0; i < box->n_denials && result->n_denials < MAX_DENIALS; i++) {
         const struct box_denial *denial = &box->denials[i];
         const char *name = seccomp_call_name(denial->nr);
 
-        if (denial->nr == SYS_connect)
+        if (denial->rule >= 0 || denial->nr < 0)
+            add_protected(result, box, denial);
+        else if (denial->nr == SYS_connect)
             add_denial(result, &(coop_denial){ "connect", text_of(result, "", denial->text),
                                                "unix sockets of the host", "default",
                                                "--allow-sockets", denial->count });
@@ -202,7 +255,7 @@ void coop_result_free(coop_result *result)
         buffer_done(&result->streams[i].shown);
     }
     for (size_t i = 0; i < MAX_DENIALS; i++)
-        buffer_done(&result->texts[i]);
+        buffer_done(&result->texts[i]), buffer_done(&result->rules[i]);
     buffer_done(&result->json);
     free(result);
 }

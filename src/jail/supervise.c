@@ -250,7 +250,7 @@ static void note_denial(struct coop_box *box, const struct protocol_event_messag
     if (denial == end) {
         if (box->n_denials == BOX_MAX_DENIALS)
             return;
-        *denial = (struct box_denial){ .nr = message->status };
+        *denial = (struct box_denial){ .nr = message->status, .rule = message->rule };
         memcpy(denial->text, message->text, sizeof denial->text - 1);
         box->n_denials++;
     }

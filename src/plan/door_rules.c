@@ -73,6 +73,32 @@ static void append_roots(const struct plan *plan, struct buffer *out,
     header->patterns_at = (uint32_t)out->length;
 }
 
+static int keep_texts(struct plan *plan, coop_error **err)
+{
+    auto_buffer struct buffer texts = { 0 };
+
+    for (size_t i = 0; i < plan->n_never; i++) {
+        buffer_append(&texts, plan->never[i].pattern, strlen(plan->never[i].pattern) + 1);
+        origin_print(&texts, plan->never[i].origin);
+        buffer_append_char(&texts, '\0');
+    }
+    plan->never_texts = buffer_take_string(&texts);
+    return plan->never_texts ? 0 : fail_no_memory(err);
+}
+
+bool plan_never_text(const struct plan *plan, int rule, const char **pattern, const char **origin)
+{
+    const char *text = plan->never_texts;
+
+    if (rule < 0 || (size_t)rule >= plan->n_never || !text)
+        return false;
+    for (int i = 0; i < 2 * rule; i++)
+        text += strlen(text) + 1;
+    *pattern = text;
+    *origin = text + strlen(text) + 1;
+    return true;
+}
+
 static int serialise(struct plan *plan, struct glob *const *globs, coop_error **err)
 {
     auto_buffer struct buffer out = { 0 };
@@ -112,6 +138,8 @@ int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
             r = findings.n_errors ? findings_fail(&findings, err) : fail_no_memory(err);
     if (r == 0)
         r = serialise(plan, globs, err);
+    if (r == 0)
+        r = keep_texts(plan, err);
     for (size_t i = 0; i < plan->n_never; i++)
         glob_free(globs[i]);
     return r;

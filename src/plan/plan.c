@@ -173,6 +173,8 @@ void plan_release(struct plan *plan)
         .enforced = plan->enforced,
         .watch_memory = plan->watch_memory,
         .has_tty = plan->has_tty,
+        .n_never = plan->n_never,
+        .never_texts = take_ptr(plan->never_texts),
     };
 
     plan_done(plan);
@@ -191,6 +193,7 @@ void plan_done(struct plan *plan)
         (void)close(plan->fds[i]);
     free(plan->fds);
     free(plan->steps);
+    free(plan->never_texts);
     *plan = (struct plan){ 0 };
 }
 
@@ -293,12 +296,16 @@ static int compile_box(struct plan *plan, const struct host *host,
     if (r < 0 || request->part == PLAN_TEMPLATE)
         return r;
     if (getenv("COOP_TMP_PROTECT")) { /* TEMPORARY */
-        static const char *const list[] = { ".git/hooks", ".git/config", ".git/commondir", ".vscode", ".envrc", ".bashrc", "**/.git/modules/**/hooks" };
+        static const char *const list[] = {
+            ".git/hooks", ".git/config", ".git/commondir",          ".vscode",
+            ".envrc",     ".bashrc",     "**/.git/modules/**/hooks"
+        };
         for (size_t i = 0; i < COUNT(list); i++)
             plan_never_add(plan, plan->workspace_view, list[i], (struct origin){ 0 });
         plan_never_root(plan, plan->workspace_view);
         r = plan_door_rules(plan, false, err);
-        if (r < 0) return r;
+        if (r < 0)
+            return r;
     }
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);

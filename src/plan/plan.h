@@ -155,6 +155,7 @@ struct plan {
     size_t n_never, never_capacity;
     const char *never_roots[16];
     size_t n_never_roots;
+    char *never_texts;      /* the same for people, kept while the box runs: plan_never_text() */
     const char *door_rules; /* the same for init: plan/door_rules.h */
     size_t door_rules_length;
     const struct sock_filter *seccomp;
@@ -217,6 +218,8 @@ int plan_wall(struct plan *plan, const struct host *host, const struct plan_requ
               coop_error **err);
 void plan_never_add(struct plan *plan, const char *root, const char *pattern, struct origin origin);
 void plan_never_root(struct plan *plan, const char *root);
+/* The pattern and where it stands; false if there is no such rule. */
+bool plan_never_text(const struct plan *plan, int rule, const char **pattern, const char **origin);
 int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err);
 void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
 void plan_last_limits(struct plan *plan);

@@ -1,0 +1,63 @@
+/*
+ * command_pattern.h - "push --force": words in their order, flags anywhere
+ *
+ * A pattern stands for a set of commands: those that begin with its words and have all its flags.
+ * Flags are kept in one spelling, so that "-f" and "--force" of `git push` are the same.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "policy/command_program.h"
+#include "policy/shell_split.h"
+
+#define COMMAND_PATTERN_WORDS 8
+#define COMMAND_PATTERN_FLAGS 16
+#define COMMAND_PATTERN_SIZE  256
+
+struct command_flag {
+    char name[64]; /* without dashes; "" if there is no long form */
+    char letter;   /* 0: there is no short form */
+};
+
+struct command_shape {
+    char words[COMMAND_PATTERN_WORDS][64];
+    size_t n_words;
+    struct command_flag flags[COMMAND_PATTERN_FLAGS]; /* sorted, none twice */
+    size_t n_flags;
+};
+
+/* NULL, or what is wrong with the pattern: the end of a sentence. */
+const char *command_shape_read(const char *program, const char *text, struct command_shape *out);
+/* In the spelling that is kept, which reads back to the same shape. */
+void command_shape_print(const struct command_shape *shape, struct buffer *out);
+
+/* Whether every command of `narrow` is one of `wide`. */
+bool command_shape_covers(const struct command_shape *wide, const struct command_shape *narrow);
+/* The commands of both; false: there are none. */
+bool command_shape_meet(const struct command_shape *a, const struct command_shape *b,
+                        struct command_shape *out);
+
+/* ---- a command, as patterns see it */
+
+struct command_view {
+    const char *program; /* by which tables are asked */
+    const struct command_program *known;
+    const struct shell_word *words; /* the program's name is the first */
+    size_t n;
+    bool has_more;
+    size_t at;           /* the sub-command; n: there is none */
+    const char *command; /* its canonical name; NULL: there is none, or it cannot be told */
+    const char *unknown; /* why it cannot be told: a sentence's end; NULL: it can */
+    size_t unknown_at;
+};
+
+void command_view_init(struct command_view *view, const char *program,
+                       const struct shell_command *command);
+/* The next sub-command of a program that takes several; false: there is none. */
+bool command_view_next(struct command_view *view);
+
+enum command_answer { COMMAND_NO, COMMAND_MAYBE, COMMAND_YES };
+
+/* `must`: a yes has to be certain (it allows); otherwise every spelling of a flag counts. */
+enum command_answer command_shape_match(const struct command_shape *shape,
+                                        const struct command_view *view, bool must);
