@@ -30,6 +30,13 @@ struct box_denial {
     int rule; /* of a protected path, -1 for others */
     uint64_t count;
     char text[260];
+    char *why; /* more than the rule says; NULL: nothing */
+};
+
+/* A directory whose names are protected. */
+struct box_root {
+    char *path; /* in the box */
+    int fd;     /* on the host */
 };
 
 enum box_state { BOX_RUNNING, BOX_STOPPED, BOX_ENDED };
@@ -66,6 +73,8 @@ struct coop_box {
     struct cgroup_usage usage;
     struct box_denial denials[BOX_MAX_DENIALS];
     size_t n_denials;
+    struct box_root *roots;
+    size_t n_roots;
 };
 
 /* Makes the box and starts the command in it. */

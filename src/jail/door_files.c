@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "jail/door_gate.h"
 #include "jail/door_place.h"
 #include "jail/door_umask.h"
 #include "sys/kernel.h"
@@ -327,6 +328,18 @@ static long check_move(const struct request *request, const struct place *from,
     return rule < 0 ? 0 : refuse(request, to->path, rule, -EACCES);
 }
 
+/* git's own way to write: "config.lock" becomes "config", in one directory. The rule, or -1. */
+static int gate_of(const struct place *from, const struct place *to)
+{
+    size_t n = strlen(to->path);
+    int rule = place_gate(to->path);
+
+    return rule >= 0 && strncmp(from->path, to->path, n) == 0 &&
+                   strcmp(from->path + n, ".lock") == 0
+               ? rule
+               : -1;
+}
+
 static long rename_for(struct request *request)
 {
     struct place from;
@@ -338,6 +351,14 @@ static long rename_for(struct request *request)
         r = place_find(&to, request->asked, request->directory2, request->text2);
     if (r == 0 && !from.is_inside && !to.is_inside)
         r = DOOR_CONTINUE;
+    if (r == 0 && !(request->flags & RENAME_EXCHANGE)) {
+        int gate = gate_of(&from, &to);
+
+        if (gate >= 0) {
+            r = door_gate_ask(request->asked, &from, &to, gate);
+            r = r == 0 ? -EINPROGRESS : refuse(request, to.path, gate, r);
+        }
+    }
     if (r == 0)
         r = check_move(request, &from, &to);
     if (r == 0 && request->flags & RENAME_EXCHANGE)

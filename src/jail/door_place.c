@@ -15,6 +15,7 @@
 static const char *roots[ROOTS_MAX];
 static size_t root_lengths[ROOTS_MAX];
 static size_t n_roots;
+static const char *gates; /* by pattern: 1 if it has one */
 static const struct glob *globs;
 static size_t n_globs;
 
@@ -40,6 +41,7 @@ bool place_rules_load(int fd)
         root_lengths[n_roots] = strlen(root);
         root += root_lengths[n_roots] + 1;
     }
+    gates = rules + header.gates_at;
     globs = glob_unpack(rules + header.patterns_at, &n_globs);
     return true;
 }
@@ -76,6 +78,13 @@ int place_rule(const char *path)
         if (path[n] == '\0')
             return -1;
     }
+}
+
+int place_gate(const char *path)
+{
+    int rule = match(path);
+
+    return rule >= 0 && gates[rule] ? rule : -1;
 }
 
 int place_rule_below(const char *path)

@@ -45,6 +45,9 @@ void place_done(struct place *place);
 /* The rule that forbids writing or making this path or something above it; -1: none does. */
 int place_rule(const char *path);
 
+/* The rule that the path itself is under, if the rule has a gate (door_gate.h); else -1. */
+int place_gate(const char *path);
+
 /* Whether it is a directory on the way to something protected: it may be made, but not be anything
  * else, nor be moved. */
 int place_rule_below(const char *path);

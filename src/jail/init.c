@@ -20,6 +20,7 @@
 
 #include "jail/door.h"
 #include "jail/door_files.h"
+#include "jail/door_gate.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
@@ -128,6 +129,8 @@ static void obey(pid_t command)
         leave();
     if (message.order == ORDER_COUNT_SEGMENTS)
         tell_segments();
+    if (message.order == ORDER_GATE)
+        door_gate_decided(message.slot, message.value);
     if (message.order != ORDER_SIGNAL)
         return;
     if (raw(SYS_kill, -command, message.value) == -ESRCH)

@@ -15,10 +15,11 @@
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 
 /* supervisor to init */
-enum protocol_order { ORDER_SIGNAL = 1, ORDER_COUNT_SEGMENTS };
+enum protocol_order { ORDER_SIGNAL = 1, ORDER_COUNT_SEGMENTS, ORDER_GATE };
 struct protocol_order_message {
     uint32_t order;
     int32_t value;
+    uint32_t slot; /* ORDER_GATE: which question the value answers */
 };
 
 /* init to supervisor */
@@ -28,12 +29,14 @@ enum protocol_event {
     EVENT_CONTINUED,
     EVENT_TERMINAL,
     EVENT_DENIED,
-    EVENT_SEGMENTS
+    EVENT_SEGMENTS,
+    EVENT_GATE /* may the file that comes along take the place of the one named? */
 };
 struct protocol_event_message {
     uint32_t event;
     int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */
-    uint64_t count; /* EVENT_DENIED: how often so far; EVENT_SEGMENTS: bytes */
+    uint64_t count; /* EVENT_DENIED: how often so far; EVENT_SEGMENTS: bytes;
+                     * EVENT_GATE: which question */
     int32_t rule;   /* EVENT_DENIED: which protected path, -1 for other refusals */
     char text[260]; /* EVENT_DENIED: what was asked for, where that is known */
 };

@@ -185,6 +185,10 @@ static void add_protected(struct coop_result *result, const struct coop_box *box
     struct buffer *rule = &result->rules[result->n_denials];
     buffer_append_string(rule, "protected path ");
     printable_append(rule, pattern, strlen(pattern));
+    if (denial->why) {
+        buffer_append_string(rule, ": ");
+        printable_append(rule, denial->why, strlen(denial->why));
+    }
     size_t at = rule->length + 1;
     buffer_append_char(rule, '\0');
     buffer_append_string(rule, origin);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "coop/version.h"
 #include "jail/box.h"
 #include "jail/init_image.h"
@@ -189,10 +190,37 @@ void box_free(struct coop_box *box)
     close_fd(&box->epoll_fd);
     close_fd(&box->timer_fd);
     cgroup_remove(&box->cgroup);
+    for (size_t i = 0; i < box->n_roots; i++) {
+        free(box->roots[i].path);
+        (void)close(box->roots[i].fd);
+    }
+    free(box->roots);
+    for (size_t i = 0; i < box->n_denials; i++)
+        free(box->denials[i].why);
     capture_done(&box->captures[0]);
     capture_done(&box->captures[1]);
     plan_done(&box->plan);
     free(box);
+}
+
+/* For the gate (config_gate.h). Without them it lets nothing pass. */
+static void take_roots(struct coop_box *box)
+{
+    const struct plan *plan = &box->plan;
+
+    box->roots = plan->n_never_roots ? calloc(plan->n_never_roots, sizeof *box->roots) : NULL;
+    for (size_t i = 0; box->roots && i < plan->n_never_roots; i++) {
+        struct box_root root = { strdup(plan->never_roots[i].path),
+                                 fcntl(plan->never_roots[i].fd, F_DUPFD_CLOEXEC, 3) };
+
+        if (!root.path || root.fd < 0) {
+            free(root.path);
+            close_fd(&root.fd);
+            return;
+        }
+        fd_settle(&root.fd);
+        box->roots[box->n_roots++] = root;
+    }
 }
 
 int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
@@ -218,6 +246,8 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
         } else if (box->options.terminal) {
             (void)supervise_read_control(box); /* the terminal is the first thing init sent */
         }
+        if (r == 0)
+            take_roots(box);
         /* While the command starts nobody waits for us; at its end somebody does. */
         plan_release(&box->plan);
         digest_policy(sandbox->policy, box->digest);

@@ -24,6 +24,7 @@
 #include "base/fd.h"
 #include "jail/box.h"
 #include "jail/clock.h"
+#include "jail/config_gate.h"
 #include "jail/memory_watch.h"
 #include "jail/protocol.h"
 #include "jail/supervise.h"
@@ -224,18 +225,23 @@ static void give_back_input(struct coop_box *box)
     close_fd(&box->unread_fd);
 }
 
-static void receive_terminal(struct coop_box *box, struct msghdr *header)
+static int received_descriptor(struct msghdr *header)
 {
     struct cmsghdr *control = CMSG_FIRSTHDR(header);
-    int fd;
+    int fd = -1;
 
-    if (!control || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS)
-        return;
-    memcpy(&fd, CMSG_DATA(control), sizeof fd);
-    if (box->terminal_fd >= 0)
-        (void)close(fd);
-    else
-        box->terminal_fd = fd;
+    if (control && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS &&
+        control->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(control), sizeof fd);
+    return fd;
+}
+
+static void receive_terminal(struct coop_box *box, struct msghdr *header)
+{
+    auto_close int fd = received_descriptor(header);
+
+    if (box->terminal_fd < 0)
+        box->terminal_fd = take_fd(&fd);
 }
 
 /* One record per call and text; later messages carry higher counts. What is too much is dropped. */
@@ -258,6 +264,28 @@ static void note_denial(struct coop_box *box, const struct protocol_event_messag
         denial->count++;
     else if (message->count > denial->count)
         denial->count = message->count;
+}
+
+void supervise_note_refusal(struct coop_box *box, int rule, const char *path, const char *why)
+{
+    struct protocol_event_message message = { .status = SYS_renameat2, .count = 1, .rule = rule };
+    size_t n = box->n_denials;
+
+    (void)snprintf(message.text, sizeof message.text, "%s", path);
+    note_denial(box, &message);
+    if (box->n_denials > n)
+        box->denials[n].why = strdup(why);
+}
+
+static void answer_gate(struct coop_box *box, struct msghdr *header,
+                        struct protocol_event_message *message)
+{
+    struct protocol_order_message order = { .order = ORDER_GATE, .slot = (uint32_t)message->count };
+    auto_close int fd = received_descriptor(header);
+
+    message->text[sizeof message->text - 1] = '\0';
+    order.value = fd < 0 ? -EACCES : config_gate(box, message->text, message->rule, fd);
+    (void)send(box->control_fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 bool supervise_read_control(struct coop_box *box)
@@ -294,6 +322,9 @@ bool supervise_read_control(struct coop_box *box)
     case EVENT_DENIED:
         note_denial(box, &message);
         break;
+    case EVENT_GATE:
+        answer_gate(box, &header, &message);
+        break;
     default:
         break;
     }
@@ -302,7 +333,7 @@ bool supervise_read_control(struct coop_box *box)
 
 static int send_order(struct coop_box *box, enum protocol_order order, int value)
 {
-    struct protocol_order_message message = { order, value };
+    struct protocol_order_message message = { order, value, 0 };
 
     if (send(box->control_fd, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return -errno;

@@ -11,3 +11,6 @@ void supervise_abort(struct coop_box *box); /* ends a box that cannot be watched
 
 /* Takes one message of init's, if there is one. */
 bool supervise_read_control(struct coop_box *box);
+
+/* A refusal that the supervisor itself decided. */
+void supervise_note_refusal(struct coop_box *box, int rule, const char *path, const char *why);

@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "policy/glob_pack.h"
 
-void plan_never_add(struct plan *plan, const char *root, const char *pattern, struct origin origin)
+void plan_never_add(struct plan *plan, const struct plan_never *never)
 {
     if (plan->n_never == plan->never_capacity) {
         size_t capacity = plan->never_capacity ? 2 * plan->never_capacity : 64;
@@ -23,16 +23,16 @@ void plan_never_add(struct plan *plan, const char *root, const char *pattern, st
         plan->never = more;
         plan->never_capacity = capacity;
     }
-    plan->never[plan->n_never++] = (struct plan_never){ root, pattern, origin };
+    plan->never[plan->n_never++] = *never;
 }
 
-void plan_never_root(struct plan *plan, const char *root)
+void plan_never_root(struct plan *plan, const char *root, int fd)
 {
     for (size_t i = 0; i < plan->n_never_roots; i++)
-        if (strcmp(plan->never_roots[i], root) == 0)
+        if (strcmp(plan->never_roots[i].path, root) == 0)
             return;
     if (plan->n_never_roots < COUNT(plan->never_roots))
-        plan->never_roots[plan->n_never_roots++] = root;
+        plan->never_roots[plan->n_never_roots++] = (struct plan_never_root){ root, fd };
     else
         plan->failed = true;
 }
@@ -67,7 +67,10 @@ static void append_roots(const struct plan *plan, struct buffer *out,
     header->n_roots = (uint32_t)plan->n_never_roots;
     header->roots_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_never_roots; i++)
-        buffer_append(out, plan->never_roots[i], strlen(plan->never_roots[i]) + 1);
+        buffer_append(out, plan->never_roots[i].path, strlen(plan->never_roots[i].path) + 1);
+    header->gates_at = (uint32_t)out->length;
+    for (size_t i = 0; i < plan->n_never; i++)
+        buffer_append_char(out, plan->never[i].has_gate);
     while (!out->failed && out->length % 8)
         buffer_append_char(out, '\0');
     header->patterns_at = (uint32_t)out->length;

@@ -119,8 +119,8 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
 static bool touches_root(const struct plan *plan, const char *path)
 {
     for (size_t i = 0; i < plan->n_never_roots; i++)
-        if (path_is_within(path, plan->never_roots[i]) ||
-            path_is_within(plan->never_roots[i], path))
+        if (path_is_within(path, plan->never_roots[i].path) ||
+            path_is_within(plan->never_roots[i].path, path))
             return true;
     return false;
 }

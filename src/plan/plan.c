@@ -301,8 +301,8 @@ static int compile_box(struct plan *plan, const struct host *host,
             ".envrc",     ".bashrc",     "**/.git/modules/**/hooks"
         };
         for (size_t i = 0; i < COUNT(list); i++)
-            plan_never_add(plan, plan->workspace_view, list[i], (struct origin){ 0 });
-        plan_never_root(plan, plan->workspace_view);
+            plan_never_add(plan, &(struct plan_never){ plan->workspace_view, list[i], { 0 }, strstr(list[i], "config") });
+        plan_never_root(plan, plan->workspace_view, plan->workspace_fd);
         r = plan_door_rules(plan, false, err);
         if (r < 0)
             return r;

@@ -97,6 +97,13 @@ struct plan_never {
     const char *root;    /* a directory of the box */
     const char *pattern; /* relative to it */
     struct origin origin;
+    bool
+        has_gate; /* git's configuration: what git writes there is looked at, and harmless passes */
+};
+
+struct plan_never_root {
+    const char *path; /* in the box */
+    int fd;           /* the directory on the host; the plan's */
 };
 
 struct plan_landlock {
@@ -153,7 +160,7 @@ struct plan {
                                 * protected; init does it on behalf */
     struct plan_never *never;
     size_t n_never, never_capacity;
-    const char *never_roots[16];
+    struct plan_never_root never_roots[16];
     size_t n_never_roots;
     char *never_texts;      /* the same for people, kept while the box runs: plan_never_text() */
     const char *door_rules; /* the same for init: plan/door_rules.h */
@@ -216,8 +223,8 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
 /* The wall, where plan_never_add() was called. */
 int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
               coop_error **err);
-void plan_never_add(struct plan *plan, const char *root, const char *pattern, struct origin origin);
-void plan_never_root(struct plan *plan, const char *root);
+void plan_never_add(struct plan *plan, const struct plan_never *never);
+void plan_never_root(struct plan *plan, const char *root, int fd);
 /* The pattern and where it stands; false if there is no such rule. */
 bool plan_never_text(const struct plan *plan, int rule, const char **pattern, const char **origin);
 int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err);

@@ -17,6 +17,21 @@ static bool is_open(const struct shell_word *word)
     return !word->is_static && (word->text[0] == '\0' || word->may_split);
 }
 
+/* Whether the option's value may be the next word. */
+static bool may_take_next(const struct command_view *view, const char *option)
+{
+    const char *valued = command_program_valued_letters(view->program, view->command);
+
+    if (strchr(option, '='))
+        return false;
+    if (!valued || option[1] == '-')
+        return true;
+    for (const char *c = option + 1; *c; c++)
+        if (strchr(valued, *c))
+            return c[1] == '\0';
+    return false;
+}
+
 /* ---- the sub-command */
 
 static void set_unknown(struct command_view *view, size_t at, const char *why)
@@ -140,7 +155,7 @@ static enum command_answer may_follow(const struct command_shape *shape, size_t 
 }
 
 static enum command_answer match_words(const struct command_shape *shape,
-                                       const struct command_view *view)
+                                       const struct command_view *view, bool must)
 {
     size_t k = 1;
     bool after_option = false;
@@ -150,7 +165,11 @@ static enum command_answer match_words(const struct command_shape *shape,
         return COMMAND_YES;
     if (view->unknown)
         return COMMAND_MAYBE;
-    if (!view->command || strcmp(view->command, shape->words[0]) != 0)
+    if (!view->command)
+        return COMMAND_NO;
+    bool is_abbreviated = !must && view->known && view->known->abbreviates_commands &&
+                          strncmp(view->command, shape->words[0], strlen(view->command)) == 0;
+    if (strcmp(view->command, shape->words[0]) != 0 && !is_abbreviated)
         return COMMAND_NO;
     for (size_t i = view->at + 1; i < view->n && k < shape->n_words; i++) {
         const struct shell_word *word = &view->words[i];
@@ -161,7 +180,7 @@ static enum command_answer match_words(const struct command_shape *shape,
             are_options_over = true;
             after_option = false;
         } else if (!are_options_over && is_option(word)) {
-            after_option = !strchr(word->text, '=');
+            after_option = may_take_next(view, word->text);
         } else if (after_option) {
             return may_follow(shape, k, view, i); /* it may be the option's value */
         } else if (strcmp(word->text, shape->words[k]) == 0) {
@@ -203,7 +222,7 @@ static bool has_letter(const struct command_view *view, const char *text, char l
     for (const char *c = text + 1; *c && *c != '='; c++) {
         if (*c == letter)
             return true;
-        if (strchr(valued, *c))
+        if (valued && strchr(valued, *c))
             return false;
     }
     return false;
@@ -274,7 +293,7 @@ static enum command_answer match_flag(const struct command_flag *flag,
                 answer = COMMAND_MAYBE;
                 is_found = false;
             }
-            after_option = !strchr(word->text, '=');
+            after_option = may_take_next(view, word->text);
         } else {
             after_option = false;
         }
@@ -287,7 +306,7 @@ static enum command_answer match_flag(const struct command_flag *flag,
 enum command_answer command_shape_match(const struct command_shape *shape,
                                         const struct command_view *view, bool must)
 {
-    enum command_answer answer = match_words(shape, view);
+    enum command_answer answer = match_words(shape, view, must);
 
     for (size_t i = 0; i < shape->n_flags && answer != COMMAND_NO; i++) {
         enum command_answer flag = match_flag(&shape->flags[i], view, must);

@@ -85,6 +85,7 @@ static const struct command_program programs[] = {
         .text = "-m --message",
         .directory = "-C",
         .runs_others = npm_runs,
+        .abbreviates_commands = true,
     },
     {
         .name = "cargo",
@@ -245,6 +246,9 @@ static const struct {
     { "git", "push", "o" },   { "git", "clean", "e" },  { "git", "commit", "mFCct" },
     { "git", "tag", "muF" },  { "git", "clone", "bouj" }, { "git", "rebase", "xsX" },
     { "git", "log", "nSGL" }, { "git", "fetch", "jo" }, { "git", "merge", "msXF" },
+    { "git", "reset", "" },   { "git", "checkout", "bBU" }, { "git", "status", "" },
+    { "git", "add", "" },     { "git", "rm", "" },      { "git", "branch", "u" },
+    { "git", "stash", "m" },  { "git", "restore", "s" }, { "git", "switch", "cC" },
 };
 
 const char *command_program_valued_letters(const char *program, const char *command)
@@ -253,7 +257,7 @@ const char *command_program_valued_letters(const char *program, const char *comm
         if (strcmp(valued_letters[i].program, program) == 0 &&
             strcmp(valued_letters[i].command, command) == 0)
             return valued_letters[i].letters;
-    return "";
+    return NULL;
 }
 
 bool command_program_has_plus(const char *program, const char *command, const char *flag)

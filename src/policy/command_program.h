@@ -18,6 +18,7 @@ struct command_program {
     bool takes_whole_options;       /* --forc is not --force */
     bool takes_many;                /* each word is a sub-command: targets of make */
     bool skips_plus;                /* cargo +nightly build */
+    bool abbreviates_commands;      /* npm publ */
 };
 
 /* NULL: nothing is known. */
@@ -36,7 +37,7 @@ struct command_spelling {
 const struct command_spelling *command_program_spelling(const char *program, const char *command,
                                                         char letter, const char *name, size_t n);
 
-/* Letters of a sub-command that take a value: in `-ofoo` only the o is a flag. */
+/* Letters of a sub-command that take a value: in `-ofoo` only the o is a flag. NULL: unknown. */
 const char *command_program_valued_letters(const char *program, const char *command);
 
 /* A word that does what a flag does: +main and --mirror for `push --force`. */

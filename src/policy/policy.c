@@ -219,7 +219,7 @@ int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect ac
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the pattern to protect is empty");
     if ((unsigned)action > COOP_PROTECT_KEEP)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad protection %d", (int)action);
-    int r = protect_check_pattern(pattern, err);
+    int r = protect_check_pattern(pattern, policy->protect_ignore_case, err);
     if (r < 0)
         return r;
     struct policy_protect *grown =

@@ -6,108 +6,210 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "policy/glob.h"
+#include "policy/name_fold.h"
 #include "policy/policy.h"
 
-/* An array of glob rules for one of the sets; at most as many as there are rules. */
-struct selection {
-    struct glob_rule *rules;
-    size_t n;
+/*
+ * The screen: what the last component of a pattern asks of a name, read off the pattern's text
+ * without compiling it. Only rules that hide or keep are in it; exceptions matter after them.
+ */
+enum screen_shape { SCREEN_LITERAL, SCREEN_PREFIX, SCREEN_SUFFIX, SCREEN_CONTAINS, SCREEN_ANY };
+
+struct screen_part {
+    enum screen_shape shape;
+    const char *text;
+    size_t length;
 };
 
-static void select_rules(const struct protect *protect, coop_protect action, bool only_own,
-                         size_t n_built_in, struct selection *out)
-{
-    out->n = 0;
-    for (size_t i = only_own ? n_built_in : 0; i < protect->n_rules; i++) {
-        const struct protect_rule *rule = &protect->rules[i];
+#define SCREEN_BUCKETS 256
+#define SCREEN_NONE    UINT16_MAX
 
-        if (rule->action == action || rule->action == COOP_PROTECT_SHOW)
-            out->rules[out->n++] =
-                (struct glob_rule){ rule->pattern, strlen(rule->pattern), (int)i, rule->origin };
+struct entry {
+    struct protect_rule rule;
+    struct glob *glob; /* NULL until first needed */
+    bool is_broken;    /* no memory for it: it matches everything then */
+    uint16_t next;     /* in its bucket */
+    bool is_built_in;
+    struct screen_part part;
+};
+
+struct protect {
+    struct entry *entries;
+    size_t n;
+    size_t n_built_in;
+    bool ignore_case;
+    bool has_deep; /* a rule for any depth: no directory can be left out */
+    bool has_deep_own;
+    bool has_any; /* a rule that says nothing about the last name */
+    uint16_t buckets[SCREEN_BUCKETS];
+    uint16_t *others; /* entries that are not literals */
+    size_t n_others;
+    struct entry *git; /* the rules for git directories */
+};
+
+/* ---- the screen */
+
+static struct screen_part part_of(const char *pattern)
+{
+    size_t length = strlen(pattern);
+
+    while (length > 0 && pattern[length - 1] == '/')
+        length--;
+    const char *slash = memrchr(pattern, '/', length);
+    const char *name = slash ? slash + 1 : pattern;
+    size_t n = (size_t)(pattern + length - name);
+    struct screen_part part = { SCREEN_LITERAL, name, n };
+
+    for (size_t i = 0; i < n; i++)
+        if (name[i] == '?' || name[i] == '[' || name[i] == '\\')
+            return (struct screen_part){ SCREEN_ANY, NULL, 0 };
+    bool first = n > 0 && name[0] == '*';
+    bool last = n > 1 && name[n - 1] == '*';
+    part.text += first;
+    part.length -= (size_t)first + (size_t)last;
+    if (part.length == 0 || memchr(part.text, '*', part.length))
+        return (struct screen_part){ SCREEN_ANY, NULL, 0 };
+    part.shape = first && last ? SCREEN_CONTAINS
+                 : first       ? SCREEN_SUFFIX
+                 : last        ? SCREEN_PREFIX
+                               : SCREEN_LITERAL;
+    return part;
+}
+
+static unsigned bucket_of(const char *name, size_t length)
+{
+    unsigned hash = (unsigned)length;
+
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 31 + (unsigned char)name[i];
+    return (hash ^ hash >> 8 ^ hash >> 16) % SCREEN_BUCKETS;
+}
+
+static bool contains(const char *name, size_t length, const struct screen_part *part)
+{
+    const char *end = name + length;
+
+    while ((size_t)(end - name) >= part->length) {
+        name = memchr(name, part->text[0], (size_t)(end - name) - part->length + 1);
+        if (!name)
+            return false;
+        if (memcmp(name, part->text, part->length) == 0)
+            return true;
+        name++;
+    }
+    return false;
+}
+
+static bool part_matches(const struct screen_part *part, const char *name, size_t length)
+{
+    if (part->shape == SCREEN_ANY)
+        return true;
+    if (length < part->length)
+        return false;
+    switch (part->shape) {
+    case SCREEN_LITERAL:
+        return length == part->length && memcmp(name, part->text, length) == 0;
+    case SCREEN_PREFIX:
+        return memcmp(name, part->text, part->length) == 0;
+    case SCREEN_SUFFIX:
+        return memcmp(name + length - part->length, part->text, part->length) == 0;
+    case SCREEN_CONTAINS:
+        return contains(name, length, part);
+    case SCREEN_ANY:
+        break;
+    }
+    return true;
+}
+
+bool protect_concerns_name(const struct protect *protect, const char *name, size_t length)
+{
+    if (protect->has_any)
+        return true;
+    for (size_t i = protect->buckets[bucket_of(name, length)]; i != SCREEN_NONE;
+         i = protect->entries[i].next)
+        if (part_matches(&protect->entries[i].part, name, length))
+            return true;
+    for (size_t i = 0; i < protect->n_others; i++)
+        if (part_matches(&protect->entries[protect->others[i]].part, name, length))
+            return true;
+    return false;
+}
+
+static bool is_deep(const char *pattern)
+{
+    while (*pattern == '/')
+        pattern++;
+    return strncmp(pattern, "**", 2) == 0;
+}
+
+/* Folded comparisons are left to the compiled patterns: who ignores case asks for each name. */
+static void add_to_screen(struct protect *protect, uint16_t i)
+{
+    struct entry *entry = &protect->entries[i];
+
+    entry->part = part_of(entry->rule.pattern);
+    if (entry->rule.action == COOP_PROTECT_SHOW)
+        return;
+    if (is_deep(entry->rule.pattern)) {
+        protect->has_deep = true;
+        protect->has_deep_own |= !entry->is_built_in;
+    }
+    if (entry->part.shape == SCREEN_ANY || protect->ignore_case) {
+        protect->has_any = true;
+    } else if (entry->part.shape == SCREEN_LITERAL) {
+        unsigned bucket = bucket_of(entry->part.text, entry->part.length);
+
+        entry->next = protect->buckets[bucket];
+        protect->buckets[bucket] = i;
+    } else {
+        protect->others[protect->n_others++] = i;
     }
 }
 
-static int make_set(const struct protect *protect, const struct selection *selection,
-                    struct glob_set **out, coop_error **err)
-{
-    struct findings *findings = calloc(1, sizeof *findings);
-    int r = 0;
-
-    if (!findings)
-        return fail_no_memory(err);
-    *out = glob_set_new(selection->rules, selection->n, protect->ignore_case, findings);
-    if (!*out)
-        r = findings->failed ? fail_no_memory(err) : findings_fail(findings, err);
-    findings_done(findings);
-    free(findings);
-    return r < 0 ? fail_as(err, r, COOP_ERROR_BAD_POLICY) : 0;
-}
-
-static int make_git_set(struct protect *protect, struct selection *selection, coop_error **err)
-{
-    protect->git_rules = protect_git_defaults;
-    for (selection->n = 0; selection->n < protect_n_git_defaults; selection->n++) {
-        const struct protect_rule *rule = &protect_git_defaults[selection->n];
-
-        selection->rules[selection->n] = (struct glob_rule){ rule->pattern, strlen(rule->pattern),
-                                                             (int)selection->n, rule->origin };
-    }
-    return make_set(protect, selection, &protect->git, err);
-}
-
-static int make_sets(struct protect *protect, size_t n_built_in, coop_error **err)
-{
-    struct selection selection = {
-        calloc(protect->n_rules + protect_n_git_defaults, sizeof *selection.rules), 0
-    };
-    int r = 0;
-
-    if (!selection.rules)
-        return fail_no_memory(err);
-    select_rules(protect, COOP_PROTECT_HIDE, false, n_built_in, &selection);
-    r = make_set(protect, &selection, &protect->hide, err);
-    select_rules(protect, COOP_PROTECT_HIDE, true, n_built_in, &selection);
-    if (r == 0 && selection.n > 0)
-        r = make_set(protect, &selection, &protect->hide_own, err);
-    select_rules(protect, COOP_PROTECT_KEEP, false, n_built_in, &selection);
-    if (r == 0)
-        r = make_set(protect, &selection, &protect->keep, err);
-    if (r == 0 && n_built_in > 0)
-        r = make_git_set(protect, &selection, err);
-    free(selection.rules);
-    return r;
-}
+/* ---- life */
 
 int protect_new(const coop_policy *policy, struct protect **out, coop_error **err)
 {
     size_t n_built_in = policy->no_protect_defaults ? 0 : protect_n_defaults;
-    size_t n_rules = n_built_in + policy->n_protects;
+    size_t n = n_built_in + policy->n_protects;
 
-    if (n_rules == 0) {
+    if (n == 0) {
         *out = NULL;
         return 0;
     }
+    if (n >= SCREEN_NONE)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG, "%zu rules that protect are too many",
+                         n);
     struct protect *protect = calloc(1, sizeof *protect);
-    if (protect)
-        protect->rules = calloc(n_rules, sizeof *protect->rules);
-    if (!protect || !protect->rules) {
-        free(protect);
+    if (protect) {
+        protect->entries = calloc(n, sizeof *protect->entries);
+        protect->others = calloc(n, sizeof *protect->others);
+        protect->git = calloc(protect_n_git_defaults, sizeof *protect->git);
+    }
+    if (!protect || !protect->entries || !protect->others || !protect->git) {
+        protect_free(protect);
         return fail_no_memory(err);
     }
+    memset(protect->buckets, 0xFF, sizeof protect->buckets);
     protect->ignore_case = policy->protect_ignore_case;
-    protect->n_rules = n_rules;
-    memcpy(protect->rules, protect_defaults, n_built_in * sizeof *protect->rules);
-    for (size_t i = 0; i < policy->n_protects; i++) {
-        const struct policy_protect *from = &policy->protects[i];
+    protect->n_built_in = n_built_in;
+    protect->n = n;
+    for (size_t i = 0; i < n; i++) {
+        struct entry *entry = &protect->entries[i];
 
-        protect->rules[n_built_in + i] =
-            (struct protect_rule){ from->pattern, from->action, 0, from->origin };
+        entry->is_built_in = i < n_built_in;
+        if (entry->is_built_in) {
+            entry->rule = protect_defaults[i];
+        } else {
+            const struct policy_protect *from = &policy->protects[i - n_built_in];
+
+            entry->rule = (struct protect_rule){ from->pattern, from->action, 0, from->origin };
+        }
+        add_to_screen(protect, (uint16_t)i);
     }
-    int r = make_sets(protect, n_built_in, err);
-    if (r < 0) {
-        protect_free(protect);
-        return r;
-    }
+    for (size_t i = 0; i < protect_n_git_defaults; i++)
+        protect->git[i].rule = protect_git_defaults[i];
     *out = protect;
     return 0;
 }
@@ -116,22 +218,179 @@ void protect_free(struct protect *protect)
 {
     if (!protect)
         return;
-    glob_set_free(protect->hide);
-    glob_set_free(protect->hide_own);
-    glob_set_free(protect->keep);
-    glob_set_free(protect->git);
-    free(protect->rules);
+    for (size_t i = 0; protect->entries && i < protect->n; i++)
+        glob_free(protect->entries[i].glob);
+    for (size_t i = 0; protect->git && i < protect_n_git_defaults; i++)
+        glob_free(protect->git[i].glob);
+    free(protect->entries);
+    free(protect->others);
+    free(protect->git);
     free(protect);
 }
 
-int protect_check_pattern(const char *pattern, coop_error **err)
+int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **err)
 {
-    const struct protect nothing = { 0 };
-    struct glob_rule rule = { pattern, strlen(pattern), 0, { 0 } };
-    struct selection selection = { &rule, 1 };
-    struct glob_set *set = NULL;
-    int r = make_set(&nothing, &selection, &set, err);
+    struct findings *findings = calloc(1, sizeof *findings);
+    int r = 0;
 
-    glob_set_free(set);
-    return r;
+    if (!findings)
+        return fail_no_memory(err);
+    struct glob *glob =
+        glob_new(pattern, strlen(pattern), ignore_case, (struct origin){ 0 }, findings);
+    if (!glob)
+        r = findings->n_errors ? findings_fail(findings, err) : fail_no_memory(err);
+    glob_free(glob);
+    findings_done(findings);
+    free(findings);
+    return r < 0 ? fail_as(err, r, COOP_ERROR_BAD_POLICY) : 0;
+}
+
+size_t protect_n_rules(const struct protect *protect)
+{
+    return protect->n;
+}
+
+const struct protect_rule *protect_rule(const struct protect *protect, size_t i)
+{
+    return &protect->entries[i].rule;
+}
+
+bool protect_ignores_case(const struct protect *protect)
+{
+    return protect->ignore_case;
+}
+
+bool protect_has_defaults(const struct protect *protect)
+{
+    return protect->n_built_in > 0;
+}
+
+/* ---- deciding */
+
+/* The patterns were checked when they came into the policy: what fails here is memory. */
+static const struct glob *glob_of(const struct protect *protect, struct entry *entry)
+{
+    if (!entry->glob && !entry->is_broken) {
+        auto_findings struct findings findings = { 0 };
+
+        entry->glob = glob_new(entry->rule.pattern, strlen(entry->rule.pattern),
+                               protect->ignore_case, entry->rule.origin, &findings);
+        entry->is_broken = !entry->glob;
+    }
+    return entry->glob;
+}
+
+static bool matches(const struct protect *protect, struct entry *entry, const char *path,
+                    bool is_directory)
+{
+    const struct glob *glob = glob_of(protect, entry);
+
+    return glob ? glob_match(glob, path, is_directory) : true;
+}
+
+/* One path that rules are asked about. */
+struct question {
+    const char *path;
+    const char *name; /* its last component */
+    size_t length;
+    bool is_directory;
+};
+
+static bool answers(struct protect *protect, struct entry *entry, const struct question *question)
+{
+    if (!protect->ignore_case && !part_matches(&entry->part, question->name, question->length))
+        return false;
+    return matches(protect, entry, question->path, question->is_directory);
+}
+
+/* The best of the rules that say `action`, better than `best`; the later one of equals. */
+static struct entry *best_of(struct protect *protect, const struct question *question,
+                             coop_protect action, enum protect_scope scope, struct entry *best)
+{
+    for (size_t i = scope == PROTECT_OWN ? protect->n_built_in : 0; i < protect->n; i++) {
+        struct entry *entry = &protect->entries[i];
+
+        if (entry->rule.action != action || !answers(protect, entry, question))
+            continue;
+        if (!best || !entry->glob || !best->glob) { /* without memory: whatever protects */
+            best = !best || action != COOP_PROTECT_SHOW ? entry : best;
+            continue;
+        }
+        int order = glob_compare(entry->glob, best->glob);
+        if (order > 0 || (order == 0 && entry > best))
+            best = entry;
+    }
+    return best;
+}
+
+static const struct protect_rule *decide(struct protect *protect, const char *path,
+                                         bool is_directory, coop_protect action,
+                                         enum protect_scope scope)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const struct question question = { path, name, strlen(name), is_directory };
+    struct entry *best = best_of(protect, &question, action, scope, NULL);
+
+    if (best)
+        best = best_of(protect, &question, COOP_PROTECT_SHOW, scope, best);
+    return best && best->rule.action == action ? &best->rule : NULL;
+}
+
+const struct protect_rule *protect_hides(struct protect *protect, const char *path,
+                                         bool is_directory, enum protect_scope scope)
+{
+    return decide(protect, path, is_directory, COOP_PROTECT_HIDE, scope);
+}
+
+const struct protect_rule *protect_keeps(struct protect *protect, const char *path,
+                                         bool is_directory)
+{
+    return decide(protect, path, is_directory, COOP_PROTECT_KEEP, PROTECT_ALL);
+}
+
+bool protect_shows(struct protect *protect, const char *path, bool is_directory)
+{
+    for (size_t i = protect->n_built_in; i < protect->n; i++)
+        if (protect->entries[i].rule.action == COOP_PROTECT_SHOW &&
+            matches(protect, &protect->entries[i], path, is_directory))
+            return true;
+    return false;
+}
+
+static bool may_match_below(const struct protect *protect, struct entry *entry,
+                            const char *directory)
+{
+    const struct glob *glob = glob_of(protect, entry);
+
+    return glob ? glob_may_match_below(glob, directory) : true;
+}
+
+bool protect_may_apply_below(struct protect *protect, const char *directory,
+                             enum protect_scope scope)
+{
+    if (scope == PROTECT_OWN ? protect->has_deep_own : protect->has_deep)
+        return true;
+    for (size_t i = scope == PROTECT_OWN ? protect->n_built_in : 0; i < protect->n; i++)
+        if (protect->entries[i].rule.action != COOP_PROTECT_SHOW &&
+            may_match_below(protect, &protect->entries[i], directory))
+            return true;
+    return false;
+}
+
+const struct protect_rule *protect_keeps_in_git(struct protect *protect, const char *path,
+                                                bool is_directory)
+{
+    for (size_t i = 0; protect->n_built_in > 0 && i < protect_n_git_defaults; i++)
+        if (matches(protect, &protect->git[i], path, is_directory))
+            return &protect->git[i].rule;
+    return NULL;
+}
+
+bool protect_may_keep_below_in_git(struct protect *protect, const char *directory)
+{
+    for (size_t i = 0; protect->n_built_in > 0 && i < protect_n_git_defaults; i++)
+        if (may_match_below(protect, &protect->git[i], directory))
+            return true;
+    return false;
 }

@@ -1,7 +1,7 @@
 /*
  * protect.h - names in a workspace that a command may not read, or may not write
  *
- *   protect_new() -> the sets below, asked by whoever walks a tree or resolves a path -> protect_free()
+ *   protect_new() -> protect_hides(), protect_keeps() ... by whoever walks a tree -> protect_free()
  *
  * Two questions that do not meddle with each other: may it be read (rules that hide), may it be
  * written (rules that keep)? For each, the most specific rule that matches decides, the later one of
@@ -24,7 +24,6 @@
 #include "base/finding.h"
 #include "coop/error.h"
 #include "coop/policy.h"
-#include "policy/glob_set.h"
 
 /* Conditions. A rule with several needs all of them. */
 #define PROTECT_FILES_ONLY  1u /* regular files: `.env` is often the directory of an environment */
@@ -43,30 +42,49 @@ struct protect_rule {
     struct origin origin;
 };
 
-struct protect {
-    struct protect_rule *rules; /* glob_rule.action is an index into them */
-    size_t n_rules;
-    bool ignore_case;
-    struct glob_set *hide;     /* rules that hide or show */
-    struct glob_set *hide_own; /* of those, the ones that are not built in; NULL: none */
-    struct glob_set *keep;     /* rules that keep or show */
-    struct glob_set *git;      /* in a git directory, what is kept; NULL: the defaults are lifted */
-    const struct protect_rule *git_rules;
-};
+struct protect;
 
-/* *out is NULL where the policy protects nothing. */
+/* *out is NULL where the policy protects nothing. Borrows the policy's texts. */
 int protect_new(const coop_policy *policy, struct protect **out, coop_error **err);
 void protect_free(struct protect *protect); /* NULL is fine */
 
-/* What the rule says, by index as the sets give it. */
-static inline const struct protect_rule *protect_rule_of(const struct protect *protect,
-                                                         const struct glob_rule *rule)
-{
-    return rule ? &protect->rules[rule->action] : NULL;
-}
-
 /* Checks a pattern without keeping it. */
-int protect_check_pattern(const char *pattern, coop_error **err);
+int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **err);
+
+size_t protect_n_rules(const struct protect *protect);
+const struct protect_rule *protect_rule(const struct protect *protect, size_t i);
+bool protect_ignores_case(const struct protect *protect);
+bool protect_has_defaults(const struct protect *protect);
+
+/*
+ * For those who walk. A name is looked at first: a few comparisons tell that no rule is about it,
+ * whatever the directory, and most names end here. Patterns are compiled when first needed, so
+ * whoever asks must be the only one.
+ */
+bool protect_concerns_name(const struct protect *protect, const char *name, size_t length);
+
+/* Which rules to ask. */
+enum protect_scope {
+    PROTECT_ALL,
+    PROTECT_OWN /* those that are not built in: dependency trees, git directories */
+};
+
+/* The rule that hides `path`, the rule that keeps it; NULL: none does. As for glob_match(). */
+const struct protect_rule *protect_hides(struct protect *protect, const char *path,
+                                         bool is_directory, enum protect_scope scope);
+const struct protect_rule *protect_keeps(struct protect *protect, const char *path,
+                                         bool is_directory);
+/* Whether an exception stands for it: not even what is found in a git directory is kept there. */
+bool protect_shows(struct protect *protect, const char *path, bool is_directory);
+
+/* Whether a rule may be about something below the directory. */
+bool protect_may_apply_below(struct protect *protect, const char *directory,
+                             enum protect_scope scope);
+
+/* The built-in rule that keeps `path` of a git directory, relative to it. */
+const struct protect_rule *protect_keeps_in_git(struct protect *protect, const char *path,
+                                                bool is_directory);
+bool protect_may_keep_below_in_git(struct protect *protect, const char *directory);
 
 /* Directories of other people's files, by name: node_modules, site-packages ... */
 bool protect_is_dependencies(const char *name, size_t length);

@@ -114,6 +114,7 @@ static int add_command(struct shell_parser *p, struct shell_command *command, si
 
     shell_locate(p, offset, &command->line, &command->column);
     command->via = p->via;
+    command->is_direct = true;
     command->directory = p->outer ? p->outer->directory : NULL;
     command->may_repeat = p->n_repeating > 0;
     command->n_words = p->n_words;

@@ -69,6 +69,7 @@ struct shell_command {
     int via;                /* the wrapper that runs it, -1: the shell itself */
     int and_after;          /* runs only after this one has succeeded (`a && b`), -1: unknown */
     const char *directory;  /* a wrapper changes to it first (env -C), NULL: none does */
+    bool is_direct;         /* stands in a shell's text by itself, not behind a wrapper */
     bool is_builtin;        /* run by the shell itself, and harmless: see shell_builtin.h */
     bool is_function;       /* certainly a call of a function of the same text */
     bool is_wrapper;        /* runs other commands; they are in the list */

@@ -239,6 +239,7 @@ static int add_inner(struct options *o, size_t index, struct shell_word *words, 
     inner.n_redirects = 0;
     inner.via = (int)index;
     inner.has_more = inner.has_more || has_more;
+    inner.is_direct = false;
     inner.is_builtin = false;
     inner.is_wrapper = false;
     inner.is_function = false;
