@@ -33,6 +33,7 @@ $libdir/libcoop.so
 $libdir/libcoop.so.0
 $libdir/libcoop.so.0.1.0
 $libdir/pkgconfig/libcoop.pc
+usr/libexec/coop/coop-yaml
 usr/share/bash-completion/completions/coop
 usr/share/fish/vendor_completions.d/coop.fish
 usr/share/man/man1/coop.1
@@ -116,4 +117,13 @@ done
 "${make[@]}" PREFIX=/opt/coop install >log 2>&1
 ok "another PREFIX is obeyed by the same build" test -x "$root/opt/coop/bin/coop"
 like "and is in the pkg-config file" "$(find "$root/opt" -name libcoop.pc -exec cat {} +)" '^prefix=/opt/coop$'
+
+# Its other programs are found at the prefix, wherever that is.
+"${make[@]}" DESTDIR= PREFIX="$T/there" install >log 2>&1
+echo 'a: no' >a.yaml
+is "coop finds its YAML reader" "$("$T/there/bin/coop" config decode a.yaml 2>&1)" \
+    '{"a":{"type":"text","value":"no"}}'
+rm "$T/there/libexec/coop/coop-yaml"
+is "and says when that is missing" "$("$T/there/bin/coop" config decode a.yaml 2>&1)" \
+    "a.yaml: error: reading YAML needs 'coop-yaml', which is not installed; write the file in TOML instead"
 done_testing

@@ -157,7 +157,7 @@ const char *config_names_next(struct config_names *names); /* NULL: no more */
 
 /* ---- what several keys say together */
 
-/* As CONFIG_WORDS of sandbox.network: network, allow_network and isolate_network of each layer. */
+/* In the order of sandbox.network's words. */
 enum config_network {
     CONFIG_NETWORK_OFF,
     CONFIG_NETWORK_NONE,
@@ -170,6 +170,9 @@ enum config_network config_network(const struct config *config, struct origin *o
 /* From now on the keys of `table`, the `sandbox` of a user or a cron entry, stand above the owner's
  * other layers. Where a project asks for more than they give, they hold. Once, after loading. */
 int config_override(struct config *config, const struct config_value *table);
+
+/* Commands that may run where commands.defaults is true; NULL at the end. */
+extern const char *const config_default_commands[];
 
 /* A path as it is written, from ~ or relative to `base`, made absolute; the caller's to free. */
 int config_expand_path(const char *path, const char *base, char **out, coop_error **err);

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/sha256.h"
 #include "config/config.h"
 
 #define LAYERS_MAX 8 /* system, user, override, two of the project, flags */
@@ -11,6 +12,7 @@ struct layer {
     enum config_layer kind;
     struct document *document;
     const struct node *overrides; /* CONFIG_OVERRIDE: the table that stands for [sandbox] */
+    char digest[SHA256_HEX_SIZE]; /* CONFIG_PROJECT: by which it is approved */
     bool is_approved;
     const struct node **hidden; /* values that an override outdoes */
     size_t n_hidden;
@@ -43,8 +45,9 @@ enum config_network layer_network(const struct layer *layer, enum config_network
                                   struct place *place);
 
 /*
- * project.c: adds a finding for everything that the layer asks for beyond what `owner` gives, of
- * this severity. NULL `findings`: hides it instead, where the overrides of `owner` have the key.
+ * project.c: a finding of this severity for everything that the layer asks for beyond what `owner`
+ * gives; `workspace` is canonical. And an error for what a project's file may never have.
  */
-int project_narrow(const struct config *owner, struct layer *layer, enum severity severity,
-                   struct findings *findings);
+void project_narrow(const struct config *owner, const struct layer *layer, const char *workspace,
+                    enum severity severity, struct findings *findings);
+void project_refuse(const struct layer *layer, struct findings *findings);

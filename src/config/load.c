@@ -37,14 +37,21 @@ static void no_memory(const struct load *load)
     load->findings->failed = true;
 }
 
-/* What could not be read, as a finding about the whole of it. */
+/* What could not be read, as a finding about the whole of it, which need not name it again. */
 static void complain(const struct load *load, const char *name, const coop_error *err)
 {
-    if (coop_error_errno(err) == ENOMEM)
+    auto_free char *prefix = NULL;
+    const char *message = coop_error_message(err);
+
+    if (coop_error_errno(err) == ENOMEM || asprintf(&prefix, "read '%s': ", name) < 0) {
+        prefix = NULL;
         no_memory(load);
-    else
-        findings_add(load->findings, SEVERITY_ERROR, (struct origin){ name, 0, 0 },
-                     coop_error_hint(err), "%s", coop_error_message(err));
+        return;
+    }
+    bool is_repeated = strncmp(message, prefix, strlen(prefix)) == 0;
+    findings_add(load->findings, SEVERITY_ERROR, (struct origin){ name, 0, 0 },
+                 coop_error_hint(err), "%s%s", is_repeated ? "cannot be read: " : "",
+                 message + (is_repeated ? strlen(prefix) : 0));
 }
 
 /* Takes the path; findings borrow it for as long as the config lives. */
@@ -84,9 +91,10 @@ static void check_readers(const struct load *load, const struct document *docume
         return;
     struct origin origin = node_origin(document, secrets->place);
     if (stat->st_mode & 077)
-        findings_add(load->findings, SEVERITY_ERROR, origin, "chmod 600 it",
-                     "secrets are refused in a file that others can read or write (its mode is %04o)",
-                     (unsigned)stat->st_mode & 07777);
+        findings_add(
+            load->findings, SEVERITY_ERROR, origin, "chmod 600 it",
+            "secrets are refused in a file that others can read or write (its mode is %04o)",
+            (unsigned)stat->st_mode & 07777);
     if (stat->st_uid != geteuid())
         findings_add(load->findings, SEVERITY_ERROR, origin, NULL,
                      "secrets are refused in a file of somebody else (it belongs to the user %u)",
@@ -184,6 +192,12 @@ static void read_owner_files(const struct load *load)
 
 enum found { FOUND_NOTHING, FOUND_FILE, FOUND_LINK };
 
+/* What is there and cannot be looked at is taken for a file: opening it tells why not. */
+static bool is_absent(int errnum)
+{
+    return errnum == ENOENT || errnum == ENOTDIR;
+}
+
 /*
  * A file of the project must lie in the workspace: a link to somewhere else would have coop read,
  * and quote in its complaints, what the agent cannot read itself. *out_stat is what lies there.
@@ -198,13 +212,13 @@ static enum found look(int workspace_fd, const char *name, struct stat *out_stat
         (void)snprintf(first, sizeof first, "%.*s", (int)(slash - name), name);
         dir_fd = openat(workspace_fd, first, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (dir_fd < 0 || fstat(dir_fd, out_stat) < 0)
-            return FOUND_NOTHING;
+            return is_absent(errno) ? FOUND_NOTHING : FOUND_FILE;
         if (S_ISLNK(out_stat->st_mode))
             return FOUND_LINK;
         name = slash + 1;
     }
     if (fstatat(slash ? dir_fd : workspace_fd, name, out_stat, AT_SYMLINK_NOFOLLOW) < 0)
-        return FOUND_NOTHING;
+        return is_absent(errno) ? FOUND_NOTHING : FOUND_FILE;
     return S_ISLNK(out_stat->st_mode) ? FOUND_LINK : FOUND_FILE;
 }
 
@@ -300,9 +314,8 @@ static void narrow(const struct load *load, struct layer *layer, const char *wor
     enum severity severity = load->request->ask_only ? SEVERITY_INFO : SEVERITY_ERROR;
 
     project_refuse(layer, load->findings);
-    if (project_narrow(&owner, layer, workspace, severity, &asked) < 0)
-        no_memory(load);
-    if (asked.n == 0)
+    project_narrow(&owner, layer, workspace, severity, &asked);
+    if (asked.n == 0 && !asked.failed)
         return;
     if (!load->request->ask_only && is_approved(load, layer, workspace))
         layer->is_approved = true;
@@ -313,13 +326,15 @@ static void narrow(const struct load *load, struct layer *layer, const char *wor
 static void load_project(const struct load *load)
 {
     char workspace[PATH_MAX] = "";
-    auto_close int fd =
-        open(load->request->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_close int fd = open(load->request->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0) {
-        findings_add(load->findings, SEVERITY_ERROR,
-                     (struct origin){ load->request->workspace, 0, 0 }, NULL,
-                     "open the workspace: %s", strerror(errno));
+        int errnum = errno;
+        const char *name = keep_path(load, strdup(load->request->workspace));
+
+        if (name)
+            findings_add(load->findings, SEVERITY_ERROR, (struct origin){ name, 0, 0 }, NULL,
+                         "open the workspace: %s", strerror(errnum));
         return;
     }
     read_project_files(load, fd, workspace);

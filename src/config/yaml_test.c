@@ -420,7 +420,7 @@ TEST(a_program_that_misbehaves_is_reported)
     check_misbehaving(
         "kill -KILL $$", 20000, -EIO,
         "was ended by signal 9, perhaps because the file takes too much time or memory");
-    check_misbehaving("cat", 20000, -EIO, "gave an answer that makes no sense");
+    check_misbehaving("cat; echo and some more", 20000, -EIO, "gave an answer that makes no sense");
     check_misbehaving("exec cat /dev/zero", 20000, -EIO, "gave an answer that makes no sense");
     check_misbehaving("exec sleep 1000", 100, -ETIME, "did not read the file in 0 seconds");
     check_misbehaving("exec <&- >&-; exec sleep 1000", 100, -EIO, "was ended by signal 9");

@@ -412,6 +412,9 @@ static long enter_root(struct child *child, const struct step *step)
     (void)step;
     long r = raw(SYS_fchdir, child->root_fd);
 
+    /* Mounts of a host that shares its own are its slaves until now: those of single files, say. */
+    if (r == 0)
+        r = raw(SYS_mount, NULL, ".", NULL, MS_REC | MS_PRIVATE, NULL);
     return r < 0 ? r : raw(SYS_pivot_root, ".", ".");
 }
 

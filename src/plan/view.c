@@ -94,9 +94,11 @@ static const struct {
 /*
  * Entries of /proc to hide. Most of the usual list is closed already: nobody in a box is root of the
  * host, so kcore, kmsg, timer_list, latency_stats and sysrq-trigger are refused by their modes, and
- * the whole of /proc is mounted read-only. This one is open to everybody and names the user's keys.
+ * the whole of /proc is mounted read-only. These are open to everybody: they name the user's keys and
+ * describe the machine.
  */
-#define PROC_KEYS "/proc/keys"
+static const char *const hidden_of_proc[] = { "/proc/keys", "/proc/acpi", "/proc/asound",
+                                              "/proc/scsi" };
 
 static struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
                                    const char *target)
@@ -499,7 +501,9 @@ static int add_shared(struct view *view, coop_error **err)
 static void add_own(struct view *view)
 {
     view_add(view, VIEW_PROC, NULL, "/proc")->flags = STEP_READ_ONLY;
-    view_add(view, VIEW_HIDE, NULL, PROC_KEYS);
+    for (size_t i = 0; i < COUNT(hidden_of_proc); i++)
+        if (access(hidden_of_proc[i], F_OK) == 0)
+            view_add(view, VIEW_HIDE, NULL, hidden_of_proc[i]);
     view_add(view, VIEW_PTS, NULL, "/dev/pts");
     for (size_t i = 0; i < COUNT(private_places); i++)
         view_add(view, VIEW_PRIVATE, private_places[i].pool, private_places[i].target);
