@@ -107,6 +107,9 @@ END
 is "a mount made on the host while the box runs shows on the host" "$(PROPAGATION=unchanged host_namespace bash later)" shown
 is "and not in the box" "$(cat seen)" 0
 
+unlike "no mount of a box follows a host that shares all of its own" \
+    "$(host_namespace sh -c 'mount --make-rshared / && "$COOP" run -w ws cat /proc/self/mountinfo' </dev/null)" 'shared:|master:|propagate_from:'
+
 # ---- a source that is swapped while the box is being made
 
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
