@@ -9,7 +9,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/printable.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "coop/version.h"
@@ -36,10 +38,14 @@ static int unknown(const char *word)
     for (size_t i = 0; i < COUNT(commands); i++)
         names[i] = commands[i]->name;
     const char *near = suggest(word, names);
+    struct buffer text = { 0 };
+    printable_append(&text, word, strlen(word));
+    const char *shown = text.failed || !text.data ? "" : text.data;
     if (near)
-        fprintf(stderr, "coop: unknown command; did you mean 'coop %s'?\n", near);
+        fprintf(stderr, "coop: unknown command '%s'; did you mean 'coop %s'?\n", shown, near);
     else
-        fprintf(stderr, "coop: unknown command; 'coop --help' lists the commands\n");
+        fprintf(stderr, "coop: unknown command '%s'; 'coop --help' lists the commands\n", shown);
+    buffer_done(&text);
     return 2;
 }
 

@@ -272,6 +272,9 @@ int coop_policy_set_env(coop_policy *policy, const char *name, const char *value
 
     if (r < 0)
         return r;
+    if (!value)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the variable '%s' has no value",
+                         name);
     for (size_t i = 0; i < policy->n_variables; i++)
         if (strcmp(policy->variables[i].name, name) == 0)
             return replace_text(&policy->variables[i].value, value, err);
@@ -309,12 +312,14 @@ int coop_policy_set_uid(coop_policy *policy, uint32_t uid, coop_error **err)
 
 int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error **err)
 {
-    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789.-");
+    size_t length = !name ? 0
+                          : strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "0123456789.-");
 
     if (length == 0 || name[length] != '\0' || length > 63)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'", name);
+                         "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'",
+                         name ? name : "");
     return replace_text(&policy->hostname, name, err);
 }
 

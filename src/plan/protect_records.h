@@ -1,0 +1,70 @@
+/*
+ * protect_records.h - the directories of a tree, and the names in them that a rule may be about
+ *
+ * The form in memory is the form in the file (protect_cache.h), texts apart from the rest. Whether a
+ * name is really there and what it is, is asked each time: a directory's change time says nothing
+ * about its files.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "coop/error.h"
+#include "policy/protect.h"
+
+#define RECORD_NONE UINT32_MAX
+
+enum record_mode {
+    RECORD_PLAIN,
+    RECORD_DEPENDENCIES, /* other people's files: only rules that somebody wrote */
+    RECORD_GIT,          /* a git directory, or below one */
+};
+
+#define RECORD_UNSEARCHABLE 1u /* it cannot be read, or what is in it cannot be named */
+#define RECORD_PSEUDO       2u /* a file system that holds no files, such as /proc */
+
+struct record {
+    uint64_t dev, ino;
+    int64_t ctime_sec; /* 0: not to be believed, always read again */
+    uint32_t ctime_nsec;
+    uint32_t parent;
+    uint32_t path;     /* offset in the texts */
+    uint32_t names;    /* offset of the first name; the others follow, each with its NUL */
+    uint32_t n_names;
+    uint16_t git_at;   /* RECORD_GIT: where the path in the git directory begins */
+    uint8_t mode;
+    uint8_t flags;
+};
+
+struct records {
+    struct record *items; /* a directory after its parent */
+    size_t n, capacity;
+    struct buffer text;
+};
+
+static inline const char *records_path(const struct records *records, size_t i)
+{
+    return records->text.data + records->items[i].path;
+}
+
+void records_done(struct records *records);
+
+/* ---- protect_walk.c */
+
+#define RECORDS_MAX 8000000u
+
+/*
+ * Reads the tree below `root_fd`. Of `old`, those that are `verified` (an array of their number) are
+ * taken over unread; both may be NULL. `out` is empty before.
+ */
+int records_walk(int root_fd, struct protect *protect, bool is_git_directory,
+                 const struct records *old, const bool *verified, struct records *out,
+                 size_t *out_read, coop_error **err);
+
+/* ---- protect_verify.c */
+
+/* Asks the kernel whether each directory is as it was. True if all are. */
+bool records_verify(int root_fd, const struct records *records, bool *out_verified);

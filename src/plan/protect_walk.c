@@ -1,0 +1,572 @@
+/*
+ * protect_walk.c - reads a tree, directory by directory
+ *
+ * One descriptor at a time, opened by its path from the root without following any link; the list of
+ * what is still to be read is on the heap, so the tree's depth costs nothing but memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/protect_records.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define READ_SIZE (32 * 1024)
+#define PATH_SIZE 4096
+/* A directory whose names might not fit behind its path is not entered. */
+#define DEEPEST   (PATH_SIZE - 256 - 2)
+#define SETTLED_S 2 /* a change time younger than this may stand for two changes */
+
+/* linux/magic.h has these under other names or not at all */
+#define MAGIC_XFS     0x58465342
+#define MAGIC_MQUEUE  0x19800202
+#define MAGIC_CONFIG  0x62656570
+#define MAGIC_FUSECTL 0x65735543
+
+struct directory_entry {
+    uint64_t ino;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+struct pending {
+    uint32_t path;   /* offset in the texts */
+    uint32_t parent; /* its record */
+    uint32_t old;    /* its record in the old ones, or RECORD_NONE */
+    uint16_t git_at;
+    uint8_t mode;
+};
+
+struct walk {
+    int root_fd;
+    struct protect *protect;
+    const struct records *old;
+    const bool *verified;
+    uint32_t *first_child, *next_sibling; /* of the old records */
+    uint32_t *by_path;                    /* hash table of the old records */
+    size_t by_path_mask;
+    struct records *out;
+    struct pending *stack;
+    size_t n_stack, stack_capacity;
+    char *buffer;
+    char path[PATH_SIZE];
+    size_t path_length; /* of the directory in `path` */
+    time_t now;
+    uint64_t known_dev; /* what follows is about this one */
+    bool has_known, known_is_pseudo, known_keeps_ctime;
+    size_t n_read;
+};
+
+void records_done(struct records *records)
+{
+    free(records->items);
+    buffer_done(&records->text);
+    *records = (struct records){ 0 };
+}
+
+/* ---- old records, to find those of a directory's children */
+
+static size_t hash_path(const char *path)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (; *path; path++)
+        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static bool index_old(struct walk *walk)
+{
+    const struct records *old = walk->old;
+    size_t n_buckets = 16;
+
+    while (n_buckets < 2 * old->n)
+        n_buckets *= 2;
+    walk->by_path_mask = n_buckets - 1;
+    walk->by_path = malloc(n_buckets * sizeof *walk->by_path);
+    walk->first_child = malloc((old->n + 1) * sizeof *walk->first_child);
+    walk->next_sibling = malloc((old->n + 1) * sizeof *walk->next_sibling);
+    if (!walk->by_path || !walk->first_child || !walk->next_sibling)
+        return false;
+    memset(walk->by_path, 0xFF, n_buckets * sizeof *walk->by_path);
+    memset(walk->first_child, 0xFF, (old->n + 1) * sizeof *walk->first_child);
+    for (size_t i = old->n; i-- > 0;) {
+        size_t at = hash_path(records_path(old, i)) & walk->by_path_mask;
+
+        while (walk->by_path[at] != RECORD_NONE)
+            at = (at + 1) & walk->by_path_mask;
+        walk->by_path[at] = (uint32_t)i;
+        if (i > 0) {
+            walk->next_sibling[i] = walk->first_child[old->items[i].parent];
+            walk->first_child[old->items[i].parent] = (uint32_t)i;
+        }
+    }
+    return true;
+}
+
+static uint32_t find_old(const struct walk *walk, const char *path)
+{
+    if (!walk->by_path)
+        return RECORD_NONE;
+    for (size_t at = hash_path(path) & walk->by_path_mask; walk->by_path[at] != RECORD_NONE;
+         at = (at + 1) & walk->by_path_mask)
+        if (strcmp(records_path(walk->old, walk->by_path[at]), path) == 0)
+            return walk->by_path[at];
+    return RECORD_NONE;
+}
+
+/* ---- what a directory is */
+
+static bool is_pseudo(const struct statfs *fs)
+{
+    static const unsigned long types[] = {
+        PROC_SUPER_MAGIC,    SYSFS_MAGIC,         DEVPTS_SUPER_MAGIC, CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,       TRACEFS_MAGIC,      SECURITYFS_MAGIC,
+        BPF_FS_MAGIC,        BINFMTFS_MAGIC,      PSTOREFS_MAGIC,     EFIVARFS_MAGIC,
+        MAGIC_MQUEUE,        MAGIC_CONFIG,        MAGIC_FUSECTL,
+    };
+
+    for (size_t i = 0; i < COUNT(types); i++)
+        if ((unsigned long)fs->f_type == types[i])
+            return true;
+    return false;
+}
+
+/* File systems whose change times the kernel itself keeps, and nobody else. */
+static bool keeps_ctime(const struct statfs *fs)
+{
+    static const unsigned long types[] = { EXT4_SUPER_MAGIC, MAGIC_XFS, BTRFS_SUPER_MAGIC,
+                                           TMPFS_MAGIC };
+
+    for (size_t i = 0; i < COUNT(types); i++)
+        if ((unsigned long)fs->f_type == types[i])
+            return true;
+    return false;
+}
+
+static void know_device(struct walk *walk, int fd, uint64_t dev)
+{
+    struct statfs fs;
+
+    if (walk->has_known && walk->known_dev == dev)
+        return;
+    walk->has_known = true;
+    walk->known_dev = dev;
+    bool is_told = fstatfs(fd, &fs) == 0;
+    walk->known_is_pseudo = is_told && is_pseudo(&fs);
+    walk->known_keeps_ctime = is_told && keeps_ctime(&fs);
+}
+
+/* ---- lists */
+
+static int grow(void **array, size_t *capacity, size_t n, size_t size, coop_error **err)
+{
+    if (n < *capacity)
+        return 0;
+    size_t wanted = *capacity ? 2 * *capacity : 256;
+    void *more = reallocarray(*array, wanted, size);
+    if (!more)
+        return fail_no_memory(err);
+    *array = more;
+    *capacity = wanted;
+    return 0;
+}
+
+static int add_text(struct walk *walk, const char *text, size_t length, uint32_t *out,
+                    coop_error **err)
+{
+    struct buffer *to = &walk->out->text;
+
+    if (to->length > UINT32_MAX - PATH_SIZE)
+        return fail(err, EOVERFLOW, "search the workspace for what to protect: it is too large");
+    *out = (uint32_t)to->length;
+    buffer_append(to, text, length + 1);
+    return to->failed ? fail_no_memory(err) : 0;
+}
+
+static int push(struct walk *walk, const char *path, size_t length, struct pending pending,
+                coop_error **err)
+{
+    int r = grow((void **)&walk->stack, &walk->stack_capacity, walk->n_stack, sizeof *walk->stack,
+                 err);
+
+    if (r == 0)
+        r = add_text(walk, path, length, &pending.path, err);
+    if (r == 0)
+        walk->stack[walk->n_stack++] = pending;
+    return r;
+}
+
+static int add_record(struct walk *walk, struct record record, coop_error **err)
+{
+    struct records *out = walk->out;
+    int r = grow((void **)&out->items, &out->capacity, out->n, sizeof *out->items, err);
+
+    if (r < 0)
+        return r;
+    if (out->n >= RECORDS_MAX)
+        return fail(err, EOVERFLOW,
+                    "search the workspace for what to protect: it has more than %u directories",
+                    RECORDS_MAX);
+    out->items[out->n++] = record;
+    return 0;
+}
+
+/* ---- one name */
+
+/* The full path of `name` in the directory; "" if the kernel would not open it. */
+static size_t name_path(struct walk *walk, const char *name, size_t length)
+{
+    size_t at = walk->path_length;
+
+    if (at > 0)
+        walk->path[at++] = '/';
+    memcpy(walk->path + at, name, length + 1);
+    return at + length;
+}
+
+static bool is_git_name(const char *name, size_t length)
+{
+    return length == 4 && memcmp(name, ".git", 4) == 0;
+}
+
+static enum protect_scope scope_of(unsigned mode)
+{
+    return mode == RECORD_PLAIN ? PROTECT_ALL : PROTECT_OWN;
+}
+
+/* Whether a rule, or git, is about this path: then it is looked at each time. */
+static bool is_candidate(struct walk *walk, const struct pending *directory, const char *path,
+                         const char *name, size_t length, bool is_directory)
+{
+    if (is_git_name(name, length))
+        return directory->mode == RECORD_PLAIN;
+    if (!protect_concerns_name(walk->protect, name, length))
+        return false;
+    if (directory->mode == RECORD_GIT &&
+        protect_keeps_in_git(walk->protect, path + directory->git_at, is_directory))
+        return true;
+    return protect_hides(walk->protect, path, is_directory, scope_of(directory->mode)) ||
+           protect_keeps(walk->protect, path, is_directory);
+}
+
+/* Whether a built-in rule could hide a directory: they are for files. */
+static bool is_hidden_directory(struct walk *walk, const struct pending *directory,
+                                const char *path)
+{
+    const struct protect_rule *rule =
+        protect_hides(walk->protect, path, true, scope_of(directory->mode));
+
+    return rule && !(rule->conditions & PROTECT_FILES_ONLY);
+}
+
+static bool has_entry(int fd, const char *name)
+{
+    return faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/*
+ * Objects and references of a git directory of any name are not searched: a branch may be called
+ * anything. Only these two: a box can make the rest of what such a directory is known by.
+ */
+static bool is_git_store(int fd, const char *name)
+{
+    bool is_objects = strcmp(name, "objects") == 0;
+
+    if (!is_objects && strcmp(name, "refs") != 0)
+        return false;
+    return has_entry(fd, "HEAD") && has_entry(fd, is_objects ? "refs" : "objects");
+}
+
+/* How to go on below a directory; false: not at all. */
+static bool enters(struct walk *walk, const struct pending *directory, int fd, const char *path,
+                   const char *name, size_t length, struct pending *out)
+{
+    *out = (struct pending){ .mode = directory->mode, .git_at = directory->git_at };
+    if (is_git_store(fd, name))
+        return false;
+    if (directory->mode == RECORD_PLAIN && is_git_name(name, length)) {
+        out->mode = RECORD_GIT;
+        out->git_at = (uint16_t)(strlen(path) + 1);
+        return true;
+    }
+    if (directory->mode == RECORD_PLAIN && protect_has_defaults(walk->protect) &&
+        protect_is_dependencies(name, length))
+        out->mode = RECORD_DEPENDENCIES;
+    if (out->mode == RECORD_GIT &&
+        protect_may_keep_below_in_git(walk->protect, path + out->git_at))
+        return true;
+    return protect_may_apply_below(walk->protect, path, scope_of(out->mode));
+}
+
+struct reading {
+    struct pending directory;
+    struct record record;
+    uint32_t index; /* that the record will have */
+};
+
+static int add_name(struct walk *walk, struct reading *reading, const char *name, size_t length,
+                    coop_error **err)
+{
+    uint32_t at = 0;
+    int r = add_text(walk, name, length, &at, err);
+
+    if (r == 0 && reading->record.n_names++ == 0)
+        reading->record.names = at;
+    return r;
+}
+
+static bool is_directory_entry(int fd, const struct directory_entry *entry)
+{
+    struct stat st;
+
+    if (entry->type != DT_UNKNOWN)
+        return entry->type == DT_DIR;
+    return fstatat(fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Names of candidates must stand together in the texts, so directories to enter wait in `below`. */
+static int look_at_entry(struct walk *walk, struct reading *reading, int fd,
+                         const struct directory_entry *entry, struct buffer *below,
+                         coop_error **err)
+{
+    const char *name = entry->name;
+    size_t length = strlen(name);
+
+    if (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')))
+        return 0;
+    bool is_directory = is_directory_entry(fd, entry);
+    if (!is_directory && !is_git_name(name, length) &&
+        !protect_concerns_name(walk->protect, name, length))
+        return 0;
+    size_t path_length = name_path(walk, name, length);
+    int r = 0;
+    if (is_candidate(walk, &reading->directory, walk->path, name, length, is_directory))
+        r = add_name(walk, reading, name, length, err);
+    struct pending next;
+    if (r == 0 && is_directory &&
+        enters(walk, &reading->directory, fd, walk->path, name, length, &next) &&
+        !is_hidden_directory(walk, &reading->directory, walk->path)) {
+        next.parent = reading->index;
+        next.path = (uint32_t)path_length; /* its length, until it is pushed */
+        next.old = find_old(walk, walk->path);
+        buffer_append(below, &next, sizeof next);
+        buffer_append(below, walk->path, path_length + 1);
+        r = below->failed ? fail_no_memory(err) : 0;
+    }
+    walk->path[walk->path_length] = '\0';
+    return r;
+}
+
+static int push_below(struct walk *walk, const struct buffer *below, coop_error **err)
+{
+    int r = 0;
+
+    for (size_t at = 0; r == 0 && at < below->length;) {
+        struct pending next;
+
+        memcpy(&next, below->data + at, sizeof next);
+        at += sizeof next;
+        size_t length = next.path;
+        r = push(walk, below->data + at, length, next, err);
+        at += length + 1;
+    }
+    return r;
+}
+
+static int read_entries(struct walk *walk, struct reading *reading, int fd, struct buffer *below,
+                        coop_error **err)
+{
+    for (;;) {
+        long n = raw(SYS_getdents64, fd, walk->buffer, READ_SIZE);
+
+        if (n == -ENOENT) /* removed meanwhile */
+            return 0;
+        if (n < 0)
+            return fail(err, (int)-n, "read the directory '%s' of the workspace", walk->path);
+        if (n == 0)
+            return 0;
+        for (long at = 0; at < n;) {
+            const struct directory_entry *entry =
+                (const struct directory_entry *)(const void *)(walk->buffer + at);
+            int r = look_at_entry(walk, reading, fd, entry, below, err);
+
+            if (r < 0)
+                return r;
+            at += entry->length;
+        }
+    }
+}
+
+/* ---- one directory */
+
+static void note_stat(struct walk *walk, struct record *record, const struct stat *st)
+{
+    record->dev = st->st_dev;
+    record->ino = st->st_ino;
+    if (walk->known_keeps_ctime && st->st_ctim.tv_sec < walk->now - SETTLED_S) {
+        record->ctime_sec = st->st_ctim.tv_sec;
+        record->ctime_nsec = (uint32_t)st->st_ctim.tv_nsec;
+    }
+}
+
+/* By path from the root, through no link; a rename somewhere may ask for another try. */
+static int open_directory(const struct walk *walk, const char *path)
+{
+    const struct kernel_open_how how = {
+        .flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    long fd;
+
+    do
+        fd = raw(NR_OPENAT2, walk->root_fd, *path ? path : ".", &how, sizeof how);
+    while (fd == -EAGAIN || fd == -EINTR);
+    return (int)fd;
+}
+
+/* It can be hidden as a whole, but not searched: noted with what identifies it. */
+static int add_unsearchable(struct walk *walk, struct reading *reading, coop_error **err)
+{
+    struct stat st;
+
+    if (fstatat(walk->root_fd, walk->path_length ? walk->path : ".", &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0; /* gone meanwhile */
+    reading->record.flags = RECORD_UNSEARCHABLE;
+    note_stat(walk, &reading->record, &st);
+    reading->record.ctime_sec = 0;
+    return add_record(walk, reading->record, err);
+}
+
+static int read_directory(struct walk *walk, struct reading *reading, coop_error **err)
+{
+    auto_buffer struct buffer below = { 0 };
+    struct stat st;
+
+    if (walk->path_length > DEEPEST)
+        return add_unsearchable(walk, reading, err);
+    auto_close int fd = open_directory(walk, walk->path);
+    if (fd == -EACCES || fd == -EPERM)
+        return add_unsearchable(walk, reading, err);
+    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) /* gone, or something else, meanwhile */
+        return 0;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return fail(err, fd < 0 ? -fd : errno, "open the directory '%s' of the workspace",
+                    walk->path);
+    know_device(walk, fd, st.st_dev);
+    note_stat(walk, &reading->record, &st);
+    walk->n_read++;
+    if (walk->known_is_pseudo) {
+        reading->record.flags = RECORD_PSEUDO;
+        return add_record(walk, reading->record, err);
+    }
+    int r = read_entries(walk, reading, fd, &below, err);
+    if (r == 0)
+        r = add_record(walk, reading->record, err);
+    return r < 0 ? r : push_below(walk, &below, err);
+}
+
+/* As it was: its names, and below it the directories that it had. */
+static int take_over(struct walk *walk, struct reading *reading, coop_error **err)
+{
+    const struct records *old = walk->old;
+    const struct record *from = &old->items[reading->directory.old];
+    const char *name = old->text.data + from->names;
+    struct record record = *from;
+
+    record.path = reading->record.path;
+    record.parent = reading->record.parent;
+    record.n_names = 0;
+    reading->record = record;
+    for (uint32_t i = 0; i < from->n_names; i++) {
+        int r = add_name(walk, reading, name, strlen(name), err);
+
+        if (r < 0)
+            return r;
+        name += strlen(name) + 1;
+    }
+    int r = add_record(walk, reading->record, err);
+    for (uint32_t i = walk->first_child[reading->directory.old]; r == 0 && i != RECORD_NONE;
+         i = walk->next_sibling[i]) {
+        const struct record *child = &old->items[i];
+
+        r = push(walk, records_path(old, i), strlen(records_path(old, i)),
+                 (struct pending){ .parent = reading->index,
+                                   .old = i,
+                                   .git_at = child->git_at,
+                                   .mode = child->mode },
+                 err);
+    }
+    return r;
+}
+
+static int visit(struct walk *walk, const struct pending *pending, coop_error **err)
+{
+    struct reading reading = {
+        .directory = *pending,
+        .index = (uint32_t)walk->out->n,
+        .record = { .parent = pending->parent,
+                    .path = pending->path,
+                    .names = pending->path,
+                    .git_at = pending->git_at,
+                    .mode = pending->mode },
+    };
+
+    if (pending->old != RECORD_NONE && walk->verified[pending->old])
+        return take_over(walk, &reading, err);
+    const char *path = walk->out->text.data + pending->path;
+    walk->path_length = strlen(path);
+    memcpy(walk->path, path, walk->path_length + 1);
+    return read_directory(walk, &reading, err);
+}
+
+static int run_walk(struct walk *walk, bool is_git_directory, coop_error **err)
+{
+    const struct pending root = { .parent = RECORD_NONE,
+                                  .old = walk->old ? 0 : RECORD_NONE,
+                                  .mode = is_git_directory ? RECORD_GIT : RECORD_PLAIN };
+    int r = push(walk, "", 0, root, err);
+
+    while (r == 0 && walk->n_stack > 0) {
+        struct pending pending = walk->stack[--walk->n_stack];
+
+        r = visit(walk, &pending, err);
+    }
+    return r;
+}
+
+int records_walk(int root_fd, struct protect *protect, bool is_git_directory,
+                 const struct records *old, const bool *verified, struct records *out,
+                 size_t *out_read, coop_error **err)
+{
+    struct walk walk = {
+        .root_fd = root_fd,
+        .protect = protect,
+        .old = old,
+        .verified = verified,
+        .out = out,
+        .now = time(NULL),
+        .buffer = malloc(READ_SIZE),
+    };
+    int r = walk.buffer && (!old || index_old(&walk)) ? run_walk(&walk, is_git_directory, err)
+                                                      : fail_no_memory(err);
+
+    *out_read = walk.n_read;
+    free(walk.buffer);
+    free(walk.stack);
+    free(walk.first_child);
+    free(walk.next_sibling);
+    free(walk.by_path);
+    return r;
+}
