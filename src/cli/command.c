@@ -58,8 +58,8 @@ static const struct command_option *find_option(const struct command *command, c
     return NULL;
 }
 
-int command_parse(const struct command *command, int argc, char **argv, void *context,
-                  coop_error **err)
+static int parse(const struct command *command, int argc, char **argv, void *context, bool early,
+                 coop_error **err)
 {
     int i = 1;
 
@@ -87,11 +87,23 @@ int command_parse(const struct command *command, int argc, char **argv, void *co
         if (!option->value && value)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "option '--%s' takes no value",
                              option->name);
-        int r = option->apply(context, value, err);
+        int r = option->is_early == early ? option->apply(context, value, err) : 0;
         if (r < 0)
             return fail_within(err, r, "--%s", option->name);
     }
     return i;
+}
+
+int command_parse(const struct command *command, int argc, char **argv, void *context,
+                  coop_error **err)
+{
+    return parse(command, argc, argv, context, false, err);
+}
+
+int command_parse_early(const struct command *command, int argc, char **argv, void *context,
+                        coop_error **err)
+{
+    return parse(command, argc, argv, context, true, err);
 }
 
 static void complain_line(const char *prefix, const char *text)

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "coop/error.h"
@@ -18,6 +19,7 @@ struct command_option {
     const char *help;
     /* For command_parse(); value is NULL where the option takes none. */
     int (*apply)(void *context, const char *value, coop_error **err);
+    bool is_early; /* applied by command_parse_early(), because the others depend on it */
 };
 
 struct command {
@@ -37,6 +39,10 @@ void command_help(const struct command *command, FILE *out);
 int command_parse(const struct command *command, int argc, char **argv, void *context,
                   coop_error **err);
 
+/* The same, for options that are early only; the others are checked for form. */
+int command_parse_early(const struct command *command, int argc, char **argv, void *context,
+                        coop_error **err);
+
 /* Prints "coop NAME: message" and the hint on stderr, made safe for a terminal. */
 void command_complain(const char *name, const coop_error *err);
 
@@ -45,3 +51,5 @@ extern const struct command command_plan;
 extern const struct command command_status;
 extern const struct command command_doctor;
 extern const struct command command_config;
+extern const struct command command_whoami;
+extern const struct command command_allow;

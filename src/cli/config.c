@@ -13,6 +13,7 @@
 #include "base/finding.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/config.h"
 #include "config/decode.h"
 #include "config/file.h"
 #include "config/toml.h"
@@ -27,7 +28,7 @@ static const struct command_option only_help[] = {
 
 static const struct command config_decode;
 
-static void print_findings(const struct findings *findings)
+void config_print_findings(const struct findings *findings)
 {
     auto_buffer struct buffer text = { 0 };
 
@@ -37,8 +38,18 @@ static void print_findings(const struct findings *findings)
         buffer_printf(&text, "and %zu more\n", findings->n_dropped);
     if (findings->failed || text.failed)
         fprintf(stderr, "coop config: out of memory\n");
-    else
+    else if (text.length > 0)
         (void)fwrite(text.data, 1, text.length, stderr);
+}
+
+int config_print(const struct buffer *text, coop_error **err)
+{
+    if (text->failed)
+        return fail_no_memory(err);
+    if ((text->length > 0 && fwrite(text->data, 1, text->length, stdout) != text->length) ||
+        fflush(stdout) != 0)
+        return fail(err, errno, "write to standard output");
+    return 0;
 }
 
 static int print_decoded(const struct document *document, coop_error **err)
@@ -46,11 +57,7 @@ static int print_decoded(const struct document *document, coop_error **err)
     auto_buffer struct buffer text = { 0 };
 
     decode_print(&text, document);
-    if (text.failed)
-        return fail_no_memory(err);
-    if (fwrite(text.data, 1, text.length, stdout) != text.length || fflush(stdout) != 0)
-        return fail(err, errno, "write to standard output");
-    return 0;
+    return config_print(&text, err);
 }
 
 static int decode_file(const char *path, coop_error **err)
@@ -65,7 +72,7 @@ static int decode_file(const char *path, coop_error **err)
     r = yaml_is_name(path) ? yaml_read(path, text.data, text.length, &document, &findings)
                            : toml_parse(path, text.data, text.length, &document, &findings);
     if (r < 0) {
-        print_findings(&findings);
+        config_print_findings(&findings);
         return r;
     }
     r = print_decoded(document, err);
@@ -105,6 +112,9 @@ static const struct command config_decode = {
 /* ---- coop config */
 
 static const struct command *const config_commands[] = {
+    &config_show,
+    &config_schema,
+    &config_import,
     &config_decode,
 };
 

@@ -71,7 +71,7 @@ static void write_number(struct show *show, struct buffer *out, const struct con
     if (value->row->type == SCHEMA_COUNT)
         (void)snprintf(text, sizeof text, "%" PRIu64, number);
     else
-        (void)snprintf(text, sizeof text, "%" PRIu64 ".%03" PRIu64, number / 1000, number % 1000);
+        (void)snprintf(text, sizeof text, "%.10g", (double)number / 1000);
     if (show->is_json)
         json_write_text(&show->json, text);
     else

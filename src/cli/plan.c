@@ -37,10 +37,8 @@ static int plan_main(int argc, char **argv)
     auto_error coop_error *err = NULL;
     struct policy_arguments arguments;
     char *const *command = example;
-    int r = policy_arguments_init(&arguments, &err);
+    int r = policy_arguments_parse(&arguments, &command_plan, argc, argv, &err);
 
-    if (r == 0)
-        r = command_parse(&command_plan, argc, argv, &arguments, &err);
     if (r == -ECANCELED && !err) {
         policy_arguments_done(&arguments);
         return 0;

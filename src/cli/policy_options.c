@@ -18,9 +18,32 @@ static int bad(coop_error **err, const char *what, const char *value, const char
                      expected);
 }
 
+#define IDENTITY(context) (&((struct policy_arguments *)(context))->identity)
+
 static int set_workspace(void *context, const char *value, coop_error **err)
 {
+    IDENTITY(context)->workspace = value;
     return coop_policy_set_workspace(POLICY(context), value, err);
+}
+
+static int set_config(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    IDENTITY(context)->config_file = value;
+    return 0;
+}
+
+static int set_as(void *context, const char *value, coop_error **err)
+{
+    IDENTITY(context)->as = value;
+    return trust_identity_check(value, err);
+}
+
+static int set_group(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    IDENTITY(context)->group = value ? value : "";
+    return 0;
 }
 
 static int set_same_path(void *context, const char *value, coop_error **err)
@@ -371,7 +394,11 @@ SET_FLAG(as_bwrap)
 
 /* clang-format off */
 #define POLICY_OPTIONS \
-    { "workspace", 'w', "DIR", "directory the command may change (default: the current one)", set_workspace }, \
+    { "workspace", 'w', "DIR", "directory the command may change (default: the current one)", set_workspace, true }, \
+    { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config, true }, \
+    { "as", 0, "IDENTITY", "on behalf of whom, for example signal:+15555550101; see coop whoami", set_as, true }, \
+    { "group", 0, NULL, "with --as: said in a group, where nobody is owner", set_group, true }, \
+    { "group-name", 0, "NAME", "the same, in the group of this name", set_group, true }, \
     { "same-path", 0, NULL, "show the workspace at its own path instead of /work", set_same_path }, \
     { "ro", 0, "PATH[:TARGET]", "show a file or directory read-only", add_ro }, \
     { "rw", 0, "PATH[:TARGET]", "show a file or directory read-write", add_rw }, \
@@ -421,6 +448,65 @@ const struct command_option policy_options_plan[] = {
 };
 /* clang-format on */
 
+/* Who nobody may be boxed in for, or only with what their configuration gives them. */
+static int route(struct policy_arguments *arguments, coop_error **err)
+{
+    const struct identity *identity = &arguments->identity;
+    const struct trust_decision *decision = &identity->decision;
+
+    switch (identity_route(identity)) {
+    case ROUTE_BOX:
+        return 0;
+    case ROUTE_HOST:
+        return coop_policy_set_mode(arguments->policy, COOP_MODE_DISABLED, err);
+    case ROUTE_REFUSED:
+        break;
+    }
+    int r =
+        fail_kind(err, COOP_ERROR_BAD_POLICY, EACCES,
+                  "'%s' may not run commands: %s has the trust '%s'%s", identity->as,
+                  decision->user ? decision->user->name : "nobody of that identity is known, who",
+                  trust_names[decision->trust], decision->has_ceiling ? " in a group" : "");
+    return fail_hint(err, r, "'coop whoami --as %s' says where that comes from", identity->as);
+}
+
+/* The configuration first: whatever a person types stands above it. */
+static int fill_from_config(struct policy_arguments *arguments, coop_error **err)
+{
+    struct identity *identity = &arguments->identity;
+    int r = identity_load(identity, err);
+
+    if (r == 0)
+        r = identity_fill(identity, arguments->policy, err);
+    if (r == 0)
+        r = identity->as ? route(arguments, err) : 0;
+    if (r == -EINVAL && err && !*err) {
+        identity_complain(identity, false);
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the configuration has %zu error%s; nothing was run",
+                         identity->findings.n_errors, identity->findings.n_errors == 1 ? "" : "s");
+    }
+    arguments->options.timeout_ms = identity->run.timeout_ms;
+    for (size_t i = 0; r == 0 && i < identity->run.n_env_pass; i++)
+        r = pass_env(arguments, identity->run.env_pass[i], err);
+    return r;
+}
+
+int policy_arguments_parse(struct policy_arguments *arguments, const struct command *command,
+                           int argc, char **argv, coop_error **err)
+{
+    int r = policy_arguments_init(arguments, err);
+
+    arguments->identity.is_for_reading = command == &command_plan;
+    if (r == 0)
+        r = command_parse_early(command, argc, argv, arguments, err);
+    if (r >= 0)
+        r = fill_from_config(arguments, err);
+    if (r >= 0)
+        r = command_parse(command, argc, argv, arguments, err);
+    return r;
+}
+
 int policy_arguments_init(struct policy_arguments *arguments, coop_error **err)
 {
     *arguments = (struct policy_arguments){ .options = { .size = sizeof arguments->options } };
@@ -432,6 +518,7 @@ int policy_arguments_init(struct policy_arguments *arguments, coop_error **err)
 void policy_arguments_done(struct policy_arguments *arguments)
 {
     coop_policy_free(arguments->policy);
+    identity_done(&arguments->identity);
     arguments->policy = NULL;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/command.h"
+#include "cli/identity.h"
 #include "coop/coop.h"
 
 #define POLICY_MAX_KEEP 64
@@ -11,6 +12,7 @@
 
 struct policy_arguments {
     coop_policy *policy;
+    struct identity identity;
     coop_run_options options;
     int keep_fds[POLICY_MAX_KEEP];
     const char *env_pass[POLICY_MAX_PASS + 1];
@@ -20,6 +22,9 @@ struct policy_arguments {
     bool tty, json, quiet, has_timeout, as_bwrap;
 };
 
+/* Reads the configuration and the flags. Returns as command_parse() does; to be undone in any case. */
+int policy_arguments_parse(struct policy_arguments *arguments, const struct command *command,
+                           int argc, char **argv, coop_error **err);
 int policy_arguments_init(struct policy_arguments *arguments, coop_error **err);
 void policy_arguments_done(struct policy_arguments *arguments);
 

@@ -348,10 +348,8 @@ static int run_main(int argc, char **argv)
     auto_error coop_error *err = NULL;
     struct policy_arguments arguments;
     char *const *command = NULL;
-    int r = policy_arguments_init(&arguments, &err);
+    int r = policy_arguments_parse(&arguments, &command_run, argc, argv, &err);
 
-    if (r == 0)
-        r = command_parse(&command_run, argc, argv, &arguments, &err);
     if (r == -ECANCELED && !err) {
         policy_arguments_done(&arguments);
         return 0;

@@ -101,7 +101,8 @@ struct config_file_info config_file_info(const struct config *config, size_t i)
     while ((*at)->kind == CONFIG_OVERRIDE || i-- > 0)
         at++;
     const struct layer *layer = *at;
-    return (struct config_file_info){ layer->document->name, layer->kind, layer->is_approved };
+    return (struct config_file_info){ layer->document->name, layer->kind, layer->is_approved,
+                                      layer->digest };
 }
 
 /* ---- one key in one layer */

@@ -289,7 +289,8 @@ static void ask(const struct walk *walk, const char *key, struct place place,
     if (why->failed || fix.failed)
         walk->findings->failed = true;
     else
-        findings_add(walk->findings, walk->severity, origin, fix.data, "%s %s", key, why->data);
+        findings_add(walk->findings, walk->severity, origin,
+                     walk->severity == SEVERITY_ERROR ? fix.data : NULL, "%s %s", key, why->data);
 }
 
 static void walk_table(struct walk *walk, const struct schema_row *parent, const char *key,

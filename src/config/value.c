@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 
 #define SHOWN 60 /* bytes of a text in a message */
@@ -104,7 +105,7 @@ static void print_text(struct buffer *out, const struct node *node)
     size_t n = node->string.length;
 
     buffer_append_char(out, '\'');
-    buffer_append(out, node->string.bytes, n > SHOWN ? SHOWN : n);
+    printable_append(out, node->string.bytes, n > SHOWN ? SHOWN : n);
     buffer_append_string(out, n > SHOWN ? "...'" : "'");
 }
 

@@ -249,7 +249,6 @@ struct yaml_outcome yaml_converse(const struct yaml_program *program, const char
         return (struct yaml_outcome){ .ending = YAML_FAILED, .number = errno };
     auto_close int ours = fds[0];
     auto_close int theirs = fds[1];
-    auto_close int pidfd = -1;
     struct child child = { .path = program->path, .pidfd = -1 };
     r = fd_lift(&ours);
     if (r == 0)
@@ -257,10 +256,11 @@ struct yaml_outcome yaml_converse(const struct yaml_program *program, const char
     child.socket_fd = theirs;
     if (r == 0)
         r = start(&child);
-    pidfd = child.pidfd;
     close_fd(&theirs);
-    if (r < 0)
-        return (struct yaml_outcome){ .ending = YAML_NOT_STARTED, .number = (int)-r };
     struct talk talk = { .fd = ours, .text = text, .n = n, .stream = stream };
-    return finish(&talk, &child, talk_to(&talk, &child, deadline), deadline);
+    struct yaml_outcome outcome = { .ending = YAML_NOT_STARTED, .number = (int)-r };
+    if (r == 0)
+        outcome = finish(&talk, &child, talk_to(&talk, &child, deadline), deadline);
+    close_fd(&child.pidfd);
+    return outcome;
 }

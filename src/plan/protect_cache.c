@@ -4,13 +4,15 @@
  */
 #include "protect_cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,6 +22,7 @@
 #define FORM       2u /* changes with everything that a walk decides otherwise than before */
 #define TEXT_MAX   (1u << 30)
 #define PATH_SPACE 4096
+#define KEPT_S     (30L * 24 * 60 * 60)
 
 struct cache_header {
     char magic[8];
@@ -36,8 +39,8 @@ void cache_key_init(struct cache_key *key, const struct protect *protect, uint64
 {
     struct sha256 hash;
 
-    *key = (struct cache_key){ .dev = dev, .ino = ino, .uid = geteuid(),
-                               .is_git = is_git_directory };
+    *key =
+        (struct cache_key){ .dev = dev, .ino = ino, .uid = geteuid(), .is_git = is_git_directory };
     sha256_init(&hash);
     for (size_t i = 0; i < protect_n_rules(protect); i++) {
         const struct protect_rule *rule = protect_rule(protect, i);
@@ -196,9 +199,8 @@ bool cache_load(const char *directory, const struct cache_key *key, struct recor
     if (fd < 0 || !is_own(fd, &size) || !read_all(fd, &header, sizeof header))
         return false;
     if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 || header.form != FORM ||
-        header.record_size != sizeof(struct record) ||
-        memcmp(&header.key, key, sizeof *key) != 0 || header.n_records > RECORDS_MAX ||
-        header.n_text > TEXT_MAX ||
+        header.record_size != sizeof(struct record) || memcmp(&header.key, key, sizeof *key) != 0 ||
+        header.n_records > RECORDS_MAX || header.n_text > TEXT_MAX ||
         size != sizeof header + header.n_records * sizeof(struct record) + header.n_text)
         return false;
     struct records records = { 0 };
@@ -243,6 +245,26 @@ static int make_directory(const char *directory)
     return open_directory(directory);
 }
 
+/* Trees that nobody has looked at for long; half-written files too. */
+static void remove_old(int directory_fd)
+{
+    int fd = dup(directory_fd);
+    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    struct stat st;
+
+    if (!stream) {
+        close_fd(&fd);
+        return;
+    }
+    while ((entry = readdir(stream)))
+        if (strncmp(entry->d_name, "scan-", 5) == 0 &&
+            fstatat(directory_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            st.st_mtim.tv_sec < time(NULL) - KEPT_S)
+            (void)unlinkat(directory_fd, entry->d_name, 0);
+    (void)closedir(stream);
+}
+
 void cache_store(const char *directory, const struct cache_key *key, const struct records *records)
 {
     struct cache_header header = {
@@ -263,9 +285,9 @@ void cache_store(const char *directory, const struct cache_key *key, const struc
     if (directory_fd < 0)
         return;
     name_of_file(key, name);
-    (void)snprintf(temporary, sizeof temporary, "%s.%ld", name, (long)getpid());
-    header.checksum = checksum(checksum(1, records->items, size), records->text.data,
-                               records->text.length);
+    (void)snprintf(temporary, sizeof temporary, "%s.%ld", name, syscall(SYS_gettid));
+    header.checksum =
+        checksum(checksum(1, records->items, size), records->text.data, records->text.length);
     auto_close int fd = openat(directory_fd, temporary,
                                O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -274,4 +296,5 @@ void cache_store(const char *directory, const struct cache_key *key, const struc
         !write_all(fd, records->text.data, records->text.length) ||
         renameat(directory_fd, temporary, directory_fd, name) < 0)
         (void)unlinkat(directory_fd, temporary, 0);
+    remove_old(directory_fd);
 }

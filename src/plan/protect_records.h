@@ -31,10 +31,10 @@ struct record {
     int64_t ctime_sec; /* 0: not to be believed, always read again */
     uint32_t ctime_nsec;
     uint32_t parent;
-    uint32_t path;     /* offset in the texts */
-    uint32_t names;    /* offset of the first name; the others follow, each with its NUL */
+    uint32_t path;  /* offset in the texts */
+    uint32_t names; /* offset of the first name; the others follow, each with its NUL */
     uint32_t n_names;
-    uint16_t git_at;   /* RECORD_GIT: where the path in the git directory begins */
+    uint16_t git_at; /* RECORD_GIT: where the path in the git directory begins */
     uint8_t mode;
     uint8_t flags;
 };
@@ -58,9 +58,10 @@ void records_done(struct records *records);
 
 /*
  * Reads the tree below `root_fd`. Of `old`, those that are `verified` (an array of their number) are
- * taken over unread; both may be NULL. `out` is empty before.
+ * taken over unread; both may be NULL. `out` is empty before. 1 if there are more than `most`
+ * directories: then not all were read.
  */
-int records_walk(int root_fd, struct protect *protect, bool is_git_directory,
+int records_walk(int root_fd, struct protect *protect, bool is_git_directory, size_t most,
                  const struct records *old, const bool *verified, struct records *out,
                  size_t *out_read, coop_error **err);
 

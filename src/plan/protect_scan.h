@@ -30,7 +30,7 @@ enum protect_found_kind {
 
 struct protect_found {
     enum protect_found_kind kind;
-    bool is_nested; /* belongs to a repository other than that of the tree itself */
+    bool is_nested;   /* belongs to a repository other than that of the tree itself */
     const char *path; /* relative to the root of the scan */
     const struct protect_rule *rule;
     struct stat st;

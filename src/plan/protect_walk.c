@@ -4,6 +4,7 @@
  * One descriptor at a time, opened by its path from the root without following any link; the list of
  * what is still to be read is on the heap, so the tree's depth costs nothing but memory.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -131,10 +132,10 @@ static uint32_t find_old(const struct walk *walk, const char *path)
 static bool is_pseudo(const struct statfs *fs)
 {
     static const unsigned long types[] = {
-        PROC_SUPER_MAGIC,    SYSFS_MAGIC,         DEVPTS_SUPER_MAGIC, CGROUP_SUPER_MAGIC,
-        CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,       TRACEFS_MAGIC,      SECURITYFS_MAGIC,
-        BPF_FS_MAGIC,        BINFMTFS_MAGIC,      PSTOREFS_MAGIC,     EFIVARFS_MAGIC,
-        MAGIC_MQUEUE,        MAGIC_CONFIG,        MAGIC_FUSECTL,
+        PROC_SUPER_MAGIC,    SYSFS_MAGIC,    DEVPTS_SUPER_MAGIC, CGROUP_SUPER_MAGIC,
+        CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,  TRACEFS_MAGIC,      SECURITYFS_MAGIC,
+        BPF_FS_MAGIC,        BINFMTFS_MAGIC, PSTOREFS_MAGIC,     EFIVARFS_MAGIC,
+        MAGIC_MQUEUE,        MAGIC_CONFIG,   MAGIC_FUSECTL,
     };
 
     for (size_t i = 0; i < COUNT(types); i++)
@@ -198,8 +199,8 @@ static int add_text(struct walk *walk, const char *text, size_t length, uint32_t
 static int push(struct walk *walk, const char *path, size_t length, struct pending pending,
                 coop_error **err)
 {
-    int r = grow((void **)&walk->stack, &walk->stack_capacity, walk->n_stack, sizeof *walk->stack,
-                 err);
+    int r =
+        grow((void **)&walk->stack, &walk->stack_capacity, walk->n_stack, sizeof *walk->stack, err);
 
     if (r == 0)
         r = add_text(walk, path, length, &pending.path, err);
@@ -304,8 +305,7 @@ static bool enters(struct walk *walk, const struct pending *directory, int fd, c
     if (directory->mode == RECORD_PLAIN && protect_has_defaults(walk->protect) &&
         protect_is_dependencies(name, length))
         out->mode = RECORD_DEPENDENCIES;
-    if (out->mode == RECORD_GIT &&
-        protect_may_keep_below_in_git(walk->protect, path + out->git_at))
+    if (out->mode == RECORD_GIT && protect_may_keep_below_in_git(walk->protect, path + out->git_at))
         return true;
     return protect_may_apply_below(walk->protect, path, scope_of(out->mode));
 }
@@ -501,12 +501,11 @@ static int take_over(struct walk *walk, struct reading *reading, coop_error **er
          i = walk->next_sibling[i]) {
         const struct record *child = &old->items[i];
 
-        r = push(walk, records_path(old, i), strlen(records_path(old, i)),
-                 (struct pending){ .parent = reading->index,
-                                   .old = i,
-                                   .git_at = child->git_at,
-                                   .mode = child->mode },
-                 err);
+        r = push(
+            walk, records_path(old, i), strlen(records_path(old, i)),
+            (struct pending){
+                .parent = reading->index, .old = i, .git_at = child->git_at, .mode = child->mode },
+            err);
     }
     return r;
 }
@@ -531,7 +530,7 @@ static int visit(struct walk *walk, const struct pending *pending, coop_error **
     return read_directory(walk, &reading, err);
 }
 
-static int run_walk(struct walk *walk, bool is_git_directory, coop_error **err)
+static int run_walk(struct walk *walk, bool is_git_directory, size_t most, coop_error **err)
 {
     const struct pending root = { .parent = RECORD_NONE,
                                   .old = walk->old ? 0 : RECORD_NONE,
@@ -539,6 +538,8 @@ static int run_walk(struct walk *walk, bool is_git_directory, coop_error **err)
     int r = push(walk, "", 0, root, err);
 
     while (r == 0 && walk->n_stack > 0) {
+        if (walk->out->n >= most)
+            return 1;
         struct pending pending = walk->stack[--walk->n_stack];
 
         r = visit(walk, &pending, err);
@@ -546,7 +547,7 @@ static int run_walk(struct walk *walk, bool is_git_directory, coop_error **err)
     return r;
 }
 
-int records_walk(int root_fd, struct protect *protect, bool is_git_directory,
+int records_walk(int root_fd, struct protect *protect, bool is_git_directory, size_t most,
                  const struct records *old, const bool *verified, struct records *out,
                  size_t *out_read, coop_error **err)
 {
@@ -559,7 +560,7 @@ int records_walk(int root_fd, struct protect *protect, bool is_git_directory,
         .now = time(NULL),
         .buffer = malloc(READ_SIZE),
     };
-    int r = walk.buffer && (!old || index_old(&walk)) ? run_walk(&walk, is_git_directory, err)
+    int r = walk.buffer && (!old || index_old(&walk)) ? run_walk(&walk, is_git_directory, most, err)
                                                       : fail_no_memory(err);
 
     *out_read = walk.n_read;

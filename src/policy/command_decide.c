@@ -226,7 +226,7 @@ static int runs_others(struct command_decider *d, const struct shell_command *co
             continue;
         for (size_t i = 0; i < rule->n_allowed && !is_granted; i++)
             is_granted = !command_shape_read(view->program, rule->allowed[i].text, &granted) &&
-                         command_shape_covers(&shape, &granted);
+                         command_shape_covers(view->program, &shape, &granted);
         if (is_granted)
             continue;
         auto_buffer struct buffer allow = { 0 };
@@ -269,9 +269,9 @@ static int check_rule(struct command_decider *d, const struct shell_command *com
         r = targets_variables(d, command, rule, view);
     do {
         if (r == 0)
-            r = runs_others(d, command, rule, view);
-        if (r == 0)
             r = blocked(d, command, rule, view);
+        if (r == 0)
+            r = runs_others(d, command, rule, view);
         if (r == 0)
             r = allowed(d, command, rule, view);
     } while (r == 0 && command_view_next(view));
@@ -326,19 +326,23 @@ static int check_functions(struct command_decider *d)
 static int allow_all(struct command_decider *d)
 {
     auto_buffer struct buffer why = { 0 };
+    const char *only = "";
     size_t n = 0;
 
-    for (size_t i = 0; i < d->split->n_commands; i++)
-        n += d->split->commands[i].n_words > 0;
-    if (n == 1)
-        buffer_printf(&why, "'%s' is allowed",
-                      d->split->commands[0].n_words > 0 ? d->split->commands[0].words[0].text
-                                                        : d->split->commands[n].words[0].text);
-    else
+    for (size_t i = 0; i < d->split->n_commands; i++) {
+        if (d->split->commands[i].n_words == 0)
+            continue;
+        only = d->split->commands[i].words[0].text;
+        n++;
+    }
+    if (n == 1) {
+        buffer_append_char(&why, '\'');
+        printable_append(&why, only, strlen(only));
+        buffer_append_string(&why, "' is allowed");
+    } else {
         buffer_printf(&why, "all %zu commands are allowed", n);
-    auto_buffer struct buffer shown = { 0 };
-    printable_append(&shown, why.data ? why.data : "", why.length);
-    d->out->why = buffer_take_string(&shown);
+    }
+    d->out->why = buffer_take_string(&why);
     d->out->is_allowed = true;
     return d->out->why ? 0 : fail_no_memory(d->err);
 }

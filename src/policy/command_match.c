@@ -260,7 +260,27 @@ static bool may_be_flag(const struct command_view *view, const struct command_fl
     return word->text[0] == '\0' || (word->text[0] == '-' && !strchr(word->text, '='));
 }
 
-static enum command_answer match_flag(const struct command_flag *flag,
+/* The value of an option before the sub-command, of which that is known: the dir in `-C dir`. */
+static bool is_global_value(const struct command_view *view, size_t i)
+{
+    const char *before = view->words[i - 1].text;
+
+    return view->known && i > 1 && i < view->at && view->words[i - 1].is_static &&
+           command_program_lists(view->known->valued, before, strlen(before));
+}
+
+/* Whoever names a flag in a pattern means one without a value. */
+static bool is_of_pattern(const struct command_shape *shape, const struct command_view *view,
+                          const char *text)
+{
+    for (size_t i = 0; i < shape->n_flags; i++)
+        if (is_flag(view, &shape->flags[i], text, true))
+            return true;
+    return false;
+}
+
+static enum command_answer match_flag(const struct command_shape *shape,
+                                      const struct command_flag *flag,
                                       const struct command_view *view, bool must)
 {
     enum command_answer answer = view->has_more ? COMMAND_MAYBE : COMMAND_NO;
@@ -272,6 +292,8 @@ static enum command_answer match_flag(const struct command_flag *flag,
         const struct shell_word *word = &view->words[i];
         bool is_found = false;
 
+        if (is_global_value(view, i))
+            continue;
         if (!word->is_static) {
             if (may_be_flag(view, flag, word, are_options_over))
                 answer = answer == COMMAND_YES ? answer : COMMAND_MAYBE;
@@ -293,7 +315,8 @@ static enum command_answer match_flag(const struct command_flag *flag,
                 answer = COMMAND_MAYBE;
                 is_found = false;
             }
-            after_option = may_take_next(view, word->text);
+            after_option = may_take_next(view, word->text) &&
+                           !(must && is_of_pattern(shape, view, word->text));
         } else {
             after_option = false;
         }
@@ -307,9 +330,12 @@ enum command_answer command_shape_match(const struct command_shape *shape,
                                         const struct command_view *view, bool must)
 {
     enum command_answer answer = match_words(shape, view, must);
+    struct command_shape respelt = *shape;
 
-    for (size_t i = 0; i < shape->n_flags && answer != COMMAND_NO; i++) {
-        enum command_answer flag = match_flag(&shape->flags[i], view, must);
+    if (shape->n_words == 0 && view->command)
+        command_shape_respell(view->program, view->command, &respelt);
+    for (size_t i = 0; i < respelt.n_flags && answer != COMMAND_NO; i++) {
+        enum command_answer flag = match_flag(&respelt, &respelt.flags[i], view, must);
 
         if (flag < answer)
             answer = flag;

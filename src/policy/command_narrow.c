@@ -53,7 +53,7 @@ static int allow_shape(struct command_rule *rule, const struct command_shape *sh
         struct command_shape other;
 
         read_shape(rule, &rule->allowed[i], &other);
-        if (command_shape_covers(&other, shape))
+        if (command_shape_covers(program_of(rule), &other, shape))
             return 0;
     }
     command_shape_print(shape, &text);
@@ -75,7 +75,7 @@ static int meet_allowed(const struct command_rule *parent, const struct command_
             struct command_shape both;
 
             read_shape(parent, &parent->allowed[k], &both);
-            if (command_shape_meet(&wanted, &both, &both))
+            if (command_shape_meet(program_of(parent), &wanted, &both, &both))
                 r = allow_shape(out, &both, request->allowed[i].origin, err);
         }
     }
@@ -134,16 +134,33 @@ int command_rules_narrow(const struct command_rules *parent, const struct comman
 
 /* ---- is within */
 
+/* Flags that allow it stand first: behind another one, a flag may be taken for its value. */
 static int counter_example(const struct command_rule *rule, const struct command_shape *shape,
-                           char **counter, coop_error **err)
+                           const struct command_shape *allowing, char **counter, coop_error **err)
 {
     auto_buffer struct buffer text = { 0 };
+    struct command_shape first = *shape;
+    struct command_shape rest = { .n_words = 0 };
+    struct command_shape leading = *allowing;
 
-    buffer_append_string(&text, rule->name);
-    if (shape && (shape->n_words > 0 || shape->n_flags > 0)) {
-        buffer_append_char(&text, ' ');
-        command_shape_print(shape, &text);
+    if (shape->n_words > 0)
+        command_shape_respell(program_of(rule), shape->words[0], &leading);
+    first.n_flags = 0;
+    for (size_t i = 0; i < shape->n_flags; i++) {
+        bool is_first = false;
+
+        for (size_t k = 0; k < leading.n_flags; k++)
+            is_first = is_first || (strcmp(shape->flags[i].name, leading.flags[k].name) == 0 &&
+                                    shape->flags[i].letter == leading.flags[k].letter);
+        if (is_first)
+            first.flags[first.n_flags++] = shape->flags[i];
+        else
+            rest.flags[rest.n_flags++] = shape->flags[i];
     }
+    buffer_printf(&text, "%s%s", rule->name, first.n_words + first.n_flags > 0 ? " " : "");
+    command_shape_print(&first, &text);
+    buffer_append_string(&text, rest.n_flags > 0 ? " " : "");
+    command_shape_print(&rest, &text);
     *counter = buffer_take_string(&text);
     return *counter ? 0 : fail_no_memory(err);
 }
@@ -155,7 +172,7 @@ static bool is_covered(const struct command_rule *rule, const struct command_pat
         struct command_shape wide;
 
         read_shape(rule, &patterns[i], &wide);
-        if (command_shape_covers(&wide, shape))
+        if (command_shape_covers(program_of(rule), &wide, shape))
             return true;
     }
     return false;
@@ -176,7 +193,7 @@ static int shape_is_within(const struct command_rule *child, const struct comman
         struct command_shape both;
 
         read_shape(parent, &parent->blocked[i], &both);
-        if (command_shape_meet(shape, &both, &both) &&
+        if (command_shape_meet(program_of(parent), shape, &both, &both) &&
             !is_covered(child, child->blocked, child->n_blocked, &both)) {
             *found = both;
             return 0;
@@ -185,30 +202,66 @@ static int shape_is_within(const struct command_rule *child, const struct comman
     return 1;
 }
 
-/* A sub-command that no list names: where the child has no list, it allows this. */
-static void set_unnamed(struct command_shape *shape)
+/*
+ * A sub-command for an example that needs one: any that the child does not block and, where the
+ * parent lists what it allows, is not listed. git is asked for something that is surely its own.
+ */
+static bool add_example_word(const struct command_rule *child, const struct command_rule *parent,
+                             struct command_shape *shape)
 {
-    *shape = (struct command_shape){ .words = { "any-sub-command" }, .n_words = 1 };
+    static const char *const any[] = { "any-sub-command", NULL };
+    const struct command_program *known = command_program_find(program_of(child));
+    const char *const *names = known && known->commands ? known->commands : any;
+
+    for (; *names; names++) {
+        struct command_shape tried = *shape;
+
+        memcpy(tried.words[0], *names, strlen(*names) + 1);
+        tried.n_words = 1;
+        command_shape_respell(program_of(child), *names, &tried);
+        if (is_covered(child, child->blocked, child->n_blocked, &tried) ||
+            (parent && parent->has_allowed &&
+             is_covered(parent, parent->allowed, parent->n_allowed, &tried)))
+            continue;
+        *shape = tried;
+        return true;
+    }
+    return false;
 }
 
+/* 0: *found is in the child only, by its pattern *allowing. */
 static int rule_is_within(const struct command_rule *child, const struct command_rule *parent,
-                          struct command_shape *found)
+                          struct command_shape *found, struct command_shape *allowing)
 {
     struct command_shape shape = { .n_words = 0 };
 
-    if (child->has_allowed) {
-        for (size_t i = 0; i < child->n_allowed; i++) {
-            read_shape(child, &child->allowed[i], &shape);
-            if (!shape_is_within(child, parent, &shape, found))
-                return 0;
-        }
-        return 1;
+    if (!child->has_allowed && !parent->has_allowed)
+        return shape_is_within(child, parent, &shape, found);
+    if (!child->has_allowed) {
+        *found = shape;
+        return is_covered(child, child->blocked, child->n_blocked, &shape) ? 1 : 0;
     }
-    if (parent->has_allowed) {
-        set_unnamed(found);
+    for (size_t i = 0; i < child->n_allowed; i++) {
+        read_shape(child, &child->allowed[i], &shape);
+        *allowing = shape;
+        if (!shape_is_within(child, parent, &shape, found))
+            return 0;
+    }
+    return 1;
+}
+
+/* A rule of the child's that the parent lacks: what of it is allowed at all? */
+static int rule_is_empty(const struct command_rule *rule, struct command_shape *found)
+{
+    *found = (struct command_shape){ .n_words = 0 };
+    if (!rule->has_allowed)
         return 0;
+    for (size_t i = 0; i < rule->n_allowed; i++) {
+        read_shape(rule, &rule->allowed[i], found);
+        if (!is_covered(rule, rule->blocked, rule->n_blocked, found))
+            return 0;
     }
-    return shape_is_within(child, parent, &shape, found);
+    return 1;
 }
 
 int command_rules_is_within(const struct command_rules *child, const struct command_rules *parent,
@@ -216,16 +269,15 @@ int command_rules_is_within(const struct command_rules *child, const struct comm
 {
     for (size_t i = 0; i < child->n; i++) {
         const struct command_rule *rule = &child->items[i];
-        const struct command_rule *allowing = command_rules_find(parent, rule->name);
+        const struct command_rule *wider = command_rules_find(parent, rule->name);
         struct command_shape found = { .n_words = 0 };
+        struct command_shape allowing = { .n_words = 0 };
 
-        if (allowing ? rule_is_within(rule, allowing, &found)
-                     : rule->has_allowed && rule->n_allowed == 0)
+        if (wider ? rule_is_within(rule, wider, &found, &allowing) : rule_is_empty(rule, &found))
             continue;
-        if (!allowing && rule->n_allowed > 0)
-            read_shape(rule, &rule->allowed[0], &found);
-        int r = counter_example(rule, &found, counter, err);
-        return r < 0 ? r : 0;
+        if (found.n_words == 0)
+            (void)add_example_word(rule, wider, &found);
+        return counter_example(rule, &found, &allowing, counter, err);
     }
     return 1;
 }

@@ -6,6 +6,7 @@
  * functions a relative `cd` could be repeated: it is refused.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -146,35 +146,63 @@ static bool has_flag(const struct command_shape *shape, const struct command_fla
     return bsearch(flag, shape->flags, shape->n_flags, sizeof *flag, compare_flags) != NULL;
 }
 
-bool command_shape_covers(const struct command_shape *wide, const struct command_shape *narrow)
+void command_shape_respell(const char *program, const char *command, struct command_shape *shape)
 {
+    struct command_flag flags[COMMAND_PATTERN_FLAGS];
+    size_t n = shape->n_flags;
+
+    memcpy(flags, shape->flags, sizeof flags);
+    shape->n_flags = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct command_flag *flag = &flags[i];
+        const struct command_spelling *row =
+            flag->name[0]
+                ? command_program_spelling(program, command, 0, flag->name, strlen(flag->name))
+                : command_program_spelling(program, command, flag->letter, NULL, 0);
+
+        /* There is room: they do not become more. */
+        (void)(row ? add_flag(shape, row->name, strlen(row->name), row->letter)
+                   : add_flag(shape, flag->name, strlen(flag->name), flag->letter));
+    }
+    qsort(shape->flags, shape->n_flags, sizeof *shape->flags, compare_flags);
+}
+
+bool command_shape_covers(const char *program, const struct command_shape *wide,
+                          const struct command_shape *narrow)
+{
+    struct command_shape respelt = *wide;
+
     if (wide->n_words > narrow->n_words)
         return false;
     for (size_t i = 0; i < wide->n_words; i++)
         if (strcmp(wide->words[i], narrow->words[i]) != 0)
             return false;
-    for (size_t i = 0; i < wide->n_flags; i++)
-        if (!has_flag(narrow, &wide->flags[i]))
+    if (wide->n_words == 0 && narrow->n_words > 0)
+        command_shape_respell(program, narrow->words[0], &respelt);
+    for (size_t i = 0; i < respelt.n_flags; i++)
+        if (!has_flag(narrow, &respelt.flags[i]))
             return false;
     return true;
 }
 
-bool command_shape_meet(const struct command_shape *a, const struct command_shape *b,
-                        struct command_shape *out)
+bool command_shape_meet(const char *program, const struct command_shape *a,
+                        const struct command_shape *b, struct command_shape *out)
 {
     const struct command_shape *longer = a->n_words >= b->n_words ? a : b;
-    const struct command_shape *shorter = longer == a ? b : a;
+    struct command_shape shorter = longer == a ? *b : *a;
     struct command_shape both = *longer;
 
-    for (size_t i = 0; i < shorter->n_words; i++)
-        if (strcmp(shorter->words[i], longer->words[i]) != 0)
+    for (size_t i = 0; i < shorter.n_words; i++)
+        if (strcmp(shorter.words[i], longer->words[i]) != 0)
             return false;
-    for (size_t i = 0; i < shorter->n_flags; i++) {
-        if (has_flag(longer, &shorter->flags[i]))
+    if (shorter.n_words == 0 && longer->n_words > 0)
+        command_shape_respell(program, longer->words[0], &shorter);
+    for (size_t i = 0; i < shorter.n_flags; i++) {
+        if (has_flag(longer, &shorter.flags[i]))
             continue;
         if (both.n_flags == COMMAND_PATTERN_FLAGS)
             return false;
-        both.flags[both.n_flags++] = shorter->flags[i];
+        both.flags[both.n_flags++] = shorter.flags[i];
     }
     qsort(both.flags, both.n_flags, sizeof *both.flags, compare_flags);
     *out = both;

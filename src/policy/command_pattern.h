@@ -31,11 +31,18 @@ const char *command_shape_read(const char *program, const char *text, struct com
 /* In the spelling that is kept, which reads back to the same shape. */
 void command_shape_print(const struct command_shape *shape, struct buffer *out);
 
+/*
+ * Which spellings a flag has depends on the sub-command. A pattern without words ("--force") means the
+ * flag in each sub-command's own spellings: this gives it those of one.
+ */
+void command_shape_respell(const char *program, const char *command, struct command_shape *shape);
+
 /* Whether every command of `narrow` is one of `wide`. */
-bool command_shape_covers(const struct command_shape *wide, const struct command_shape *narrow);
+bool command_shape_covers(const char *program, const struct command_shape *wide,
+                          const struct command_shape *narrow);
 /* The commands of both; false: there are none. */
-bool command_shape_meet(const struct command_shape *a, const struct command_shape *b,
-                        struct command_shape *out);
+bool command_shape_meet(const char *program, const struct command_shape *a,
+                        const struct command_shape *b, struct command_shape *out);
 
 /* ---- a command, as patterns see it */
 

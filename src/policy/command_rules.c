@@ -233,11 +233,11 @@ static void check_blocked(const struct command_rule *rule, const struct command_
     for (size_t i = 0; i < rule->n_allowed; i++) {
         if (command_shape_read(rule->name, rule->allowed[i].text, &other))
             continue;
-        if (command_shape_covers(&shape, &other))
+        if (command_shape_covers(rule->name, &shape, &other))
             findings_add(findings, SEVERITY_ERROR, rule->allowed[i].origin, "remove one of the two",
                          "'%s %s' is allowed and, as '%s', blocked", rule->name,
                          rule->allowed[i].text, blocked->text);
-        is_reached = is_reached || command_shape_meet(&shape, &other, &other);
+        is_reached = is_reached || command_shape_meet(rule->name, &shape, &other, &other);
     }
     if (!is_reached)
         findings_add(findings, SEVERITY_INFO, blocked->origin, "remove it",

@@ -74,8 +74,9 @@ void shell_split_done(struct shell_split *split)
 
 /* ---- refusals and positions */
 
-static void refuse(struct shell_split *split, const char *fix, unsigned line, unsigned column,
-                   const char *format, va_list args)
+static __attribute__((format(printf, 5, 0))) void refuse(struct shell_split *split, const char *fix,
+                                                         unsigned line, unsigned column,
+                                                         const char *format, va_list args)
 {
     auto_buffer struct buffer raw = { 0 };
     auto_buffer struct buffer text = { 0 };

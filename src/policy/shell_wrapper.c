@@ -194,7 +194,8 @@ static int read_options(struct options *o)
         const struct shell_word *word = &o->command->words[o->next];
 
         if (!word->is_static && (word->text[0] == '\0' || word->text[0] == '-'))
-            return undecided(o, "an expansion stands before it");
+            return undecided(o, o->has_c ? "its text is not known before"
+                                         : "an expansion stands before it");
         if (word->text[0] == '+' && o->wrapper->kind == WRAPPER_SHELL)
             return undecided(o, "an option is not known");
         if (word->text[0] != '-')

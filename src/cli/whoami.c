@@ -1,0 +1,254 @@
+/*
+ * whoami.c - coop whoami: who somebody is here, what they may do, and who said so
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json_write.h"
+#include "base/printable.h"
+#include "base/quantity.h"
+#include "cli/command.h"
+#include "cli/identity.h"
+
+struct whoami {
+    struct identity identity;
+    bool json;
+};
+
+static int set_as(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    ((struct whoami *)context)->identity.as = value;
+    return 0;
+}
+
+static int set_group(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    ((struct whoami *)context)->identity.group = value ? value : "";
+    return 0;
+}
+
+static int set_config(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    ((struct whoami *)context)->identity.config_file = value;
+    return 0;
+}
+
+static int set_workspace(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    ((struct whoami *)context)->identity.workspace = value;
+    return 0;
+}
+
+static int set_json(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    (void)err;
+    ((struct whoami *)context)->json = true;
+    return 0;
+}
+
+/* clang-format off */
+static const struct command_option options[] = {
+    { "as", 0, "IDENTITY", "whom to ask about, for example signal:+15555550101 (default: terminal:default)", set_as },
+    { "group", 0, NULL, "in a group", set_group },
+    { "group-name", 0, "NAME", "in the group of this name", set_group },
+    { "workspace", 'w', "DIR", "whose project files are read (default: the current directory)", set_workspace },
+    { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config },
+    { "json", 0, NULL, "print a JSON document", set_json },
+    { "help", 'h', NULL, "show this help" },
+    { 0 },
+};
+/* clang-format on */
+
+static const char *const shown_keys[] = {
+    "sandbox.memory",      "sandbox.pids_limit", "sandbox.cpus",
+    "sandbox.cpu_seconds", "sandbox.file_size",  "sandbox.open_files",
+    "sandbox.tmp_size",    "sandbox.timeout",    "sandbox.mode",
+};
+
+static const char *route_text(const struct identity *identity)
+{
+    switch (identity_route(identity)) {
+    case ROUTE_HOST:
+        return config_bool(identity->config, "sandbox.enabled")
+                   ? "on the host, without a sandbox"
+                   : "on the host: the sandbox is not enabled";
+    case ROUTE_BOX:
+        return "in a sandbox";
+    case ROUTE_REFUSED:
+        break;
+    }
+    return "not at all";
+}
+
+static const char *value_text(const struct config_value *value)
+{
+    const char *text = NULL;
+
+    if (value->node && (value->node->kind == NODE_STRING || value->node->kind == NODE_TEXT))
+        text = value->node->string.bytes;
+    return text ? text : value->row->fallback;
+}
+
+static void append_value(struct buffer *out, const struct config_value *value)
+{
+    const char *text = value_text(value);
+
+    if (value->node && value->node->kind == NODE_INTEGER)
+        buffer_printf(out, "%lld", (long long)value->node->integer);
+    else if (value->node && value->node->kind == NODE_FLOAT)
+        buffer_printf(out, "%g", value->node->number);
+    else
+        printable_append(out, text ? text : "none", strlen(text ? text : "none"));
+}
+
+static void line(struct buffer *out, const char *name, const char *text, const struct origin *from)
+{
+    buffer_printf(out, "%-12s ", name);
+    printable_append(out, text, strlen(text));
+    if (from) {
+        buffer_append_string(out, "  (");
+        origin_print(out, *from);
+        buffer_append_char(out, ')');
+    }
+    buffer_append_char(out, '\n');
+}
+
+static void print_text(const struct identity *identity, struct buffer *out)
+{
+    const struct trust_decision *decision = &identity->decision;
+    const struct trust_meaning *meaning = &trust_meanings[decision->trust];
+    struct buffer stores = { 0 };
+
+    line(out, "identity", identity->as, NULL);
+    line(out, "user", decision->user ? decision->user->name : "nobody that the configuration names",
+         decision->pattern ? &decision->pattern->origin : NULL);
+    line(out, "trust", trust_names[decision->user_trust],
+         decision->user ? &decision->user->trust_origin : &(struct origin){ 0 });
+    line(out, "ceiling", decision->has_ceiling ? trust_names[decision->ceiling] : "none",
+         decision->group ? &decision->group->origin : NULL);
+    line(out, "level", trust_names[decision->trust], NULL);
+    line(out, "tools", trust_tools_names[meaning->tools], NULL);
+    line(out, "commands", route_text(identity), NULL);
+    for (int i = 0; i < TRUST_STORE_COUNT; i++)
+        if (meaning->sees[i])
+            buffer_printf(&stores, "%s%s", stores.length ? ", " : "", trust_store_names[i]);
+    line(out, "stores", stores.data ? stores.data : "none", NULL);
+    buffer_done(&stores);
+    for (size_t i = 0; i < COUNT(shown_keys); i++) {
+        struct config_value value = config_get(identity->config, shown_keys[i]);
+        struct buffer text = { 0 };
+
+        append_value(&text, &value);
+        if (text.data)
+            line(out, shown_keys[i] + strlen("sandbox."), text.data, &value.origin);
+        buffer_done(&text);
+    }
+}
+
+static void json_origin(struct json_writer *json, struct origin origin)
+{
+    struct buffer text = { 0 };
+
+    origin_print(&text, origin);
+    json_write_key(json, "origin");
+    json_write_text(json, text.data ? text.data : "");
+    buffer_done(&text);
+}
+
+static void print_json(const struct identity *identity, struct buffer *out)
+{
+    const struct trust_decision *decision = &identity->decision;
+    const struct trust_meaning *meaning = &trust_meanings[decision->trust];
+    struct json_writer json;
+
+    json_write_init(&json, out, true);
+    json_write_object_begin(&json);
+    json_write_key(&json, "identity");
+    json_write_text(&json, identity->as);
+    json_write_key(&json, "user");
+    if (decision->user)
+        json_write_text(&json, decision->user->name);
+    else
+        json_write_null(&json);
+    json_write_key(&json, "trust");
+    json_write_text(&json, trust_names[decision->user_trust]);
+    json_write_key(&json, "ceiling");
+    if (decision->has_ceiling)
+        json_write_text(&json, trust_names[decision->ceiling]);
+    else
+        json_write_null(&json);
+    json_write_key(&json, "level");
+    json_write_text(&json, trust_names[decision->trust]);
+    json_write_key(&json, "tools");
+    json_write_text(&json, trust_tools_names[meaning->tools]);
+    json_write_key(&json, "commands");
+    json_write_text(&json, route_text(identity));
+    json_write_key(&json, "stores");
+    json_write_array_begin(&json);
+    for (int i = 0; i < TRUST_STORE_COUNT; i++)
+        if (meaning->sees[i])
+            json_write_text(&json, trust_store_names[i]);
+    json_write_array_end(&json);
+    json_write_key(&json, "limits");
+    json_write_object_begin(&json);
+    for (size_t i = 0; i < COUNT(shown_keys); i++) {
+        struct config_value value = config_get(identity->config, shown_keys[i]);
+        struct buffer text = { 0 };
+
+        append_value(&text, &value);
+        json_write_key(&json, shown_keys[i] + strlen("sandbox."));
+        json_write_object_begin(&json);
+        json_write_key(&json, "value");
+        json_write_text(&json, text.data ? text.data : "");
+        json_origin(&json, value.origin);
+        json_write_object_end(&json);
+        buffer_done(&text);
+    }
+    json_write_object_end(&json);
+    json_write_object_end(&json);
+    json_write_finish(&json);
+}
+
+static int whoami_main(int argc, char **argv)
+{
+    auto_error coop_error *err = NULL;
+    struct whoami whoami = { .identity = { .as = TRUST_TERMINAL } };
+    struct buffer out = { 0 };
+    int r = command_parse(&command_whoami, argc, argv, &whoami, &err);
+
+    if (r == -ECANCELED && !err)
+        return 0;
+    if (r >= 0 && r < argc)
+        r = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL, "unexpected word '%s'", argv[r]);
+    if (r >= 0)
+        r = identity_load(&whoami.identity, &err);
+    identity_complain(&whoami.identity, false);
+    if (r >= 0 && whoami.json)
+        print_json(&whoami.identity, &out);
+    else if (r >= 0)
+        print_text(&whoami.identity, &out);
+    if (out.data && !out.failed)
+        (void)fputs(out.data, stdout);
+    if (r < 0 && err)
+        command_complain("whoami", err);
+    buffer_done(&out);
+    identity_done(&whoami.identity);
+    return r >= 0 ? 0 : coop_error_get_kind(err) == COOP_ERROR_BAD_POLICY ? 2 : 1;
+}
+
+const struct command command_whoami = {
+    .name = "whoami",
+    .arguments = "[options]",
+    .summary = "Show who somebody is here, what they may do, and who said so.",
+    .options = options,
+    .run = whoami_main,
+};

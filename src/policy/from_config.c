@@ -1,0 +1,379 @@
+#include "from_config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "policy/env_rules.h"
+
+/* ---- people */
+
+static size_t count_items(struct config_items items)
+{
+    size_t n = 0;
+
+    for (struct config_value item; config_items_next(&items, &item);)
+        n++;
+    return n;
+}
+
+static int read_patterns(const struct config_value *entry, struct trust_user *user,
+                         coop_error **err)
+{
+    struct config_value list = config_child(entry, "match");
+    struct config_items items = config_value_items(&list);
+    size_t n = count_items(items);
+    struct trust_pattern *patterns = calloc(n ? n : 1, sizeof *patterns);
+
+    if (!patterns)
+        return fail_no_memory(err);
+    user->patterns = patterns;
+    for (struct config_value item; config_items_next(&items, &item);)
+        patterns[user->n_patterns++] =
+            (struct trust_pattern){ config_value_text(&item), item.origin };
+    return 0;
+}
+
+static int read_user(const struct config_value *entry, struct trust_user *user, coop_error **err)
+{
+    struct config_value name = config_child(entry, "name");
+    struct config_value trust = config_child(entry, "trust");
+
+    user->name = config_value_text(&name);
+    user->origin = entry->origin;
+    user->trust_origin = trust.origin;
+    int r = trust_parse(config_value_text(&trust), &user->trust, err);
+    return r < 0 ? r : read_patterns(entry, user, err);
+}
+
+static int read_users(const struct config *config, struct policy_people *people, coop_error **err)
+{
+    struct config_items items = config_items(config, "users");
+    size_t n = count_items(items);
+
+    people->users = calloc(n ? n : 1, sizeof *people->users);
+    people->overrides = calloc(n ? n : 1, sizeof *people->overrides);
+    if (!people->users || !people->overrides)
+        return fail_no_memory(err);
+    for (struct config_value item; config_items_next(&items, &item);) {
+        size_t i = people->n_users++;
+        int r = read_user(&item, &people->users[i], err);
+
+        if (r < 0)
+            return r;
+        people->overrides[i] = config_child(&item, "sandbox");
+    }
+    return 0;
+}
+
+static int read_groups(const struct config *config, struct policy_people *people, coop_error **err)
+{
+    struct config_names names = config_names(config, "groups");
+
+    for (const char *name; (name = config_names_next(&names));) {
+        struct trust_group *grown =
+            reallocarray(people->groups, people->n_groups + 1, sizeof *grown);
+        struct config_value value = config_get_named(config, "groups.*", name);
+
+        if (!grown)
+            return fail_no_memory(err);
+        people->groups = grown;
+        struct trust_group *group = &grown[people->n_groups++];
+        *group = (struct trust_group){ .pattern = name, .origin = value.origin };
+        int r = trust_parse(config_value_text(&value), &group->ceiling, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int policy_people_new(const struct config *config, struct policy_people *out, coop_error **err)
+{
+    *out = (struct policy_people){ 0 };
+    int r = read_users(config, out, err);
+
+    return r < 0 ? r : read_groups(config, out, err);
+}
+
+void policy_people_done(struct policy_people *people)
+{
+    for (size_t i = 0; i < people->n_users; i++)
+        free((struct trust_pattern *)(uintptr_t)people->users[i].patterns);
+    free(people->users);
+    free(people->overrides);
+    free(people->groups);
+    *people = (struct policy_people){ 0 };
+}
+
+int policy_identify(struct config *config, const struct policy_people *people, const char *identity,
+                    const char *group, struct trust_decision *out, coop_error **err)
+{
+    const struct trust_rules rules = {
+        .users = people->users,
+        .n_users = people->n_users,
+        .groups = people->groups,
+        .n_groups = people->n_groups,
+        .sandbox_enabled = config_bool(config, "sandbox.enabled"),
+    };
+    int r = trust_decide(&rules, identity, group, out, err);
+
+    if (r < 0 || !out->user)
+        return r;
+    const struct config_value *override = &people->overrides[out->user - people->users];
+    return config_is_set(override) ? config_override(config, override) : 0;
+}
+
+/* ---- the policy */
+
+/* What the pieces below share. */
+struct filling {
+    const struct config *config;
+    const char *base;
+    coop_policy *policy;
+    struct policy_run *run;
+    struct findings *findings;
+};
+
+/* A refusal of the policy's own, with the place of the value that caused it. */
+static void refuse(struct filling *filling, struct origin origin, coop_error *err)
+{
+    findings_add(filling->findings, SEVERITY_ERROR, origin, coop_error_hint(err), "%s",
+                 coop_error_message(err));
+    coop_error_free(err);
+}
+
+static void check(struct filling *filling, struct origin origin, int r, coop_error *err)
+{
+    if (r < 0)
+        refuse(filling, origin, err);
+}
+
+static void fill_limits(struct filling *filling)
+{
+    static const struct {
+        const char *key;
+        coop_limit limit;
+    } limits[] = {
+        { "sandbox.memory", COOP_LIMIT_MEMORY },
+        { "sandbox.pids_limit", COOP_LIMIT_PIDS },
+        { "sandbox.cpus", COOP_LIMIT_CPUS },
+        { "sandbox.cpu_seconds", COOP_LIMIT_CPU_SECONDS },
+        { "sandbox.file_size", COOP_LIMIT_FILE_SIZE },
+        { "sandbox.open_files", COOP_LIMIT_OPEN_FILES },
+        { "sandbox.tmp_size", COOP_LIMIT_TMP_SIZE },
+    };
+
+    for (size_t i = 0; i < COUNT(limits); i++) {
+        struct config_value value = config_get(filling->config, limits[i].key);
+        coop_error *err = NULL;
+        uint64_t number;
+
+        if (!config_is_set(&value) || !config_value_number(&value, &number))
+            continue;
+        if (number == CONFIG_NONE)
+            number = COOP_LIMIT_NONE;
+        int r = coop_policy_set_limit(filling->policy, limits[i].limit, number, &err);
+        check(filling, value.origin, r, err);
+    }
+    struct config_value timeout = config_get(filling->config, "sandbox.timeout");
+    uint64_t ms;
+    if (config_is_set(&timeout) && config_value_number(&timeout, &ms) && ms != CONFIG_NONE)
+        filling->run->timeout_ms = ms;
+}
+
+static void fill_network(struct filling *filling)
+{
+    static const coop_network networks[] = {
+        [CONFIG_NETWORK_OFF] = COOP_NETWORK_OFF,
+        [CONFIG_NETWORK_NONE] = COOP_NETWORK_NONE,
+        [CONFIG_NETWORK_HOST] = COOP_NETWORK_HOST,
+    };
+    struct origin origin;
+    enum config_network network = config_network(filling->config, &origin);
+    coop_error *err = NULL;
+
+    if (network == CONFIG_NETWORK_GATE || network == CONFIG_NETWORK_NAT) {
+        findings_add(filling->findings, SEVERITY_ERROR, origin, "choose off, none or host",
+                     "the network '%s' is not built yet in this version of coop",
+                     network == CONFIG_NETWORK_GATE ? "gate" : "nat");
+        return;
+    }
+    int r = coop_policy_set_network(filling->policy, networks[network], &err);
+    check(filling, origin, r, err);
+}
+
+static void fill_choices(struct filling *filling)
+{
+    const struct config *config = filling->config;
+    coop_error *err = NULL;
+    int r =
+        coop_policy_set_mode(filling->policy, (coop_mode)config_word(config, "sandbox.mode"), &err);
+
+    if (r == 0)
+        r = coop_policy_set_profile(filling->policy,
+                                    (coop_profile)config_word(config, "sandbox.profile"), &err);
+    if (r == 0)
+        r = coop_policy_set_host_sockets(filling->policy,
+                                         config_bool(config, "sandbox.allow_sockets"), &err);
+    if (r == 0)
+        r = coop_policy_set_same_path(filling->policy, config_bool(config, "sandbox.same_path"),
+                                      &err);
+    check(filling, (struct origin){ 0 }, r, err);
+    struct config_value pids = config_get(config, "sandbox.isolate_pids");
+    if (config_is_set(&pids) && !config_value_bool(&pids))
+        findings_add(filling->findings, SEVERITY_INFO, pids.origin, "leave the key out",
+                     "a box always has its own processes: isolate_pids = false changes nothing");
+}
+
+static void fill_paths(struct filling *filling, const char *key, bool read_only)
+{
+    struct config_items items = config_items(filling->config, key);
+
+    for (struct config_value item; config_items_next(&items, &item);) {
+        auto_free char *path = NULL;
+        coop_error *err = NULL;
+        int r = config_expand_path(config_value_text(&item), filling->base, &path, &err);
+
+        if (r == 0)
+            r = coop_policy_add_bind(filling->policy, path, NULL, read_only, &err);
+        check(filling, item.origin, r, err);
+    }
+}
+
+static void fill_mounts(struct filling *filling)
+{
+    struct config_items items = config_items(filling->config, "sandbox.mounts");
+
+    for (struct config_value item; config_items_next(&items, &item);) {
+        struct config_value source = config_child(&item, "source");
+        struct config_value target = config_child(&item, "target");
+        struct config_value readonly = config_child(&item, "readonly");
+        auto_free char *path = NULL;
+        coop_error *err = NULL;
+        int r = config_expand_path(config_value_text(&source), filling->base, &path, &err);
+
+        if (r == 0)
+            r = coop_policy_add_bind(filling->policy, path, config_value_text(&target),
+                                     config_value_bool(&readonly), &err);
+        check(filling, item.origin, r, err);
+    }
+}
+
+/* From "~" they are of the host, else of the box: relative ones begin at the workspace. */
+static void fill_blocks(struct filling *filling)
+{
+    struct config_items items = config_items(filling->config, "sandbox.blocked_paths");
+
+    for (struct config_value item; config_items_next(&items, &item);) {
+        const char *text = config_value_text(&item);
+        auto_free char *path = NULL;
+        coop_error *err = NULL;
+        int r = *text == '~' ? config_expand_path(text, filling->base, &path, &err) : 0;
+
+        if (r == 0)
+            r = coop_policy_add_block(filling->policy, path ? path : text, &err);
+        check(filling, item.origin, r, err);
+    }
+}
+
+static void fill_protect(struct filling *filling)
+{
+    static const struct {
+        const char *key;
+        coop_protect action;
+    } lists[] = {
+        { "protect.deny", COOP_PROTECT_HIDE },
+        { "protect.no_write", COOP_PROTECT_KEEP },
+        { "protect.allow", COOP_PROTECT_SHOW },
+    };
+    coop_error *err = NULL;
+    int r = coop_policy_set_protect_defaults(
+        filling->policy, config_bool(filling->config, "protect.defaults"), &err);
+
+    if (r == 0)
+        r = coop_policy_set_protect_ignore_case(
+            filling->policy, config_bool(filling->config, "protect.ignore_case"), &err);
+    check(filling, (struct origin){ 0 }, r, err);
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        struct config_items items = config_items(filling->config, lists[i].key);
+
+        for (struct config_value item; config_items_next(&items, &item);) {
+            coop_error *refused = NULL;
+            int added = policy_add_protect(filling->policy, config_value_text(&item),
+                                           lists[i].action, item.origin, &refused);
+
+            check(filling, item.origin, added, refused);
+        }
+    }
+}
+
+static void pass_variable(struct filling *filling, const struct config_value *item)
+{
+    struct policy_run *run = filling->run;
+    const char *name = config_value_text(item);
+    coop_error *err = NULL;
+    int r = env_check_pass(name, strlen(name), config_text(filling->config, "environment.prefix"),
+                           &err);
+
+    if (r < 0) {
+        refuse(filling, item->origin, err);
+        return;
+    }
+    const char **grown = reallocarray(run->env_pass, run->n_env_pass + 2, sizeof *grown);
+    if (!grown) {
+        filling->findings->failed = true;
+        return;
+    }
+    run->env_pass = grown;
+    grown[run->n_env_pass++] = name;
+    grown[run->n_env_pass] = NULL;
+}
+
+static void fill_environment(struct filling *filling)
+{
+    const struct config *config = filling->config;
+    struct config_items items = config_items(config, "sandbox.env_passthrough");
+    struct config_names names = config_names(config, "environment.set");
+
+    for (struct config_value item; config_items_next(&items, &item);)
+        pass_variable(filling, &item);
+    for (const char *name; (name = config_names_next(&names));) {
+        struct config_value value = config_get_named(config, "environment.set.*", name);
+        const char *text = config_value_text(&value);
+        coop_error *err = NULL;
+        int r = env_check_set(name, strlen(name), text, strlen(text),
+                              config_text(config, "environment.prefix"), &err);
+
+        if (r == 0)
+            r = coop_policy_set_env(filling->policy, name, text, &err);
+        check(filling, value.origin, r, err);
+    }
+}
+
+void policy_run_done(struct policy_run *run)
+{
+    free(run->env_pass);
+    *run = (struct policy_run){ 0 };
+}
+
+int policy_from_config(const struct config *config, const char *base, coop_policy *policy,
+                       struct policy_run *run, struct findings *findings)
+{
+    struct filling filling = { config, base, policy, run, findings };
+    size_t n_before = findings->n_errors;
+
+    fill_limits(&filling);
+    fill_network(&filling);
+    fill_choices(&filling);
+    fill_paths(&filling, "sandbox.extra_ro_paths", true);
+    fill_paths(&filling, "sandbox.extra_rw_paths", false);
+    fill_mounts(&filling);
+    fill_blocks(&filling);
+    fill_protect(&filling);
+    fill_environment(&filling);
+    if (findings->failed)
+        return -ENOMEM;
+    return findings->n_errors > n_before ? -EINVAL : 0;
+}
