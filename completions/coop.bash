@@ -56,14 +56,18 @@ _coop() {
     local word=${COMP_WORDS[COMP_CWORD]} at
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        _coop_words 'run plan status doctor config --help --version'
+        _coop_words 'run plan status doctor config allow --help --version'
         return
     fi
     case ${COMP_WORDS[1]} in
     run | plan) ;;
     status | doctor) _coop_words '--json --help' && return ;;
+    allow)
+        case $word in -*) _coop_words '--list --revoke --help' ;; *) _coop_paths -f ;; esac
+        return
+        ;;
     config)
-        if [ "$COMP_CWORD" = 2 ]; then _coop_words 'decode --help'; else _coop_paths -f; fi
+        if [ "$COMP_CWORD" = 2 ]; then _coop_words 'show schema import decode --help'; else _coop_paths -f; fi
         return
         ;;
     *) return ;;

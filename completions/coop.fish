@@ -6,13 +6,14 @@ function __coop_in
 end
 
 # No file names where a subcommand is wanted.
-complete -c coop -n 'not __coop_in run plan config' -f
-complete -c coop -n 'not __coop_in run plan status doctor config' -a run -d 'Run one command in a fresh sandbox'
-complete -c coop -n 'not __coop_in run plan status doctor config' -a plan -d 'Show what coop run would do'
-complete -c coop -n 'not __coop_in run plan status doctor config' -a status -d 'Show what this host can enforce'
-complete -c coop -n 'not __coop_in run plan status doctor config' -a doctor -d 'Find what is missing and test the walls'
-complete -c coop -n 'not __coop_in run plan status doctor config' -a config -d 'Look at configuration files'
-complete -c coop -n 'not __coop_in run plan status doctor config' -l version -d 'Show the version'
+complete -c coop -n 'not __coop_in run plan config allow' -f
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -a run -d 'Run one command in a fresh sandbox'
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -a plan -d 'Show what coop run would do'
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -a status -d 'Show what this host can enforce'
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -a doctor -d 'Find what is missing and test the walls'
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -a config -d 'Look at configuration files'
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -a allow -d 'Approve a project file that asks for more'
+complete -c coop -n 'not __coop_in run plan status doctor config allow' -l version -d 'Show the version'
 complete -c coop -s h -l help -d 'Show help'
 
 complete -c coop -n '__coop_in run plan' -s w -l workspace -x -a '(__fish_complete_directories)' -d 'Directory the command may change'
@@ -45,4 +46,9 @@ complete -c coop -n '__coop_in run plan' -s c -l command -x -d 'Run TEXT with /b
 complete -c coop -n '__coop_in run' -s q -l quiet -d 'Say nothing of its own unless it fails'
 complete -c coop -n '__coop_in plan' -l as-bwrap -d 'Print the nearest bubblewrap command line'
 complete -c coop -n '__coop_in run plan status doctor' -l json -d 'Print a JSON document'
+complete -c coop -n '__coop_in allow' -l list -d 'List what was approved'
+complete -c coop -n '__coop_in allow' -l revoke -d 'Take the approval back'
+complete -c coop -n '__coop_in config' -a show -d 'Print what holds, and where it was written'
+complete -c coop -n '__coop_in config' -a schema -d 'Print a JSON Schema of configuration files'
+complete -c coop -n '__coop_in config' -a import -d 'Print an older configuration as it is written now'
 complete -c coop -n '__coop_in config' -a decode -d 'Print what a TOML or YAML file says as JSON'

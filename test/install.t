@@ -38,6 +38,7 @@ usr/share/bash-completion/completions/coop
 usr/share/fish/vendor_completions.d/coop.fish
 usr/share/man/man1/coop.1
 usr/share/man/man3/libcoop.3
+usr/share/man/man5/coop-policy.5
 usr/share/man/man5/coop-result.5
 usr/share/zsh/site-functions/_coop
 END

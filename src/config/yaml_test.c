@@ -296,6 +296,8 @@ TEST(a_repeated_key_is_named_with_its_first)
     CHECK_STR(result.findings.items[0].fix, "keep one of the two");
     CHECK_STR(result.findings.items[1].message, "the key 'c' is repeated (first defined at 9:1)");
     CHECK_STR(result.findings.items[2].message, "the key 'b' is repeated (first defined at 4:1)");
+    CHECK(result.document->root.table->n == 2); /* the first of each stays alone */
+    CHECK(node_get(&result.document->root, "a")->kind == NODE_TEXT);
     done(&result);
 }
 

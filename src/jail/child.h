@@ -41,6 +41,8 @@ struct child {
     int pool_fd, skeleton_fd, root_fd, proc_fd, terminal_fd;
     int listener_fd;       /* made by the command's process in the table that both share */
     bool pool_is_attached; /* an older kernel wanted it */
+    int place_fd, pristine_fd, masks_fd; /* mask_steps.h */
+    bool needs_remount;                  /* an older kernel sets attributes only afterwards */
     mode_t umask;
     pid_t command_pid;
     uint32_t command_alive; /* a futex: 0 when the command's process has left our memory */

@@ -32,7 +32,7 @@ static const struct {
     { MOUNT_NO_EXEC, MS_NOEXEC },
 };
 
-static long remount_one(int root_fd, const char *path, uint64_t attributes)
+long remount_exactly(int root_fd, const char *path, uint64_t attributes)
 {
     char name[32] = "/proc/self/fd/";
     char digits[12];
@@ -105,7 +105,7 @@ static long remount_line(int root_fd, char *line, const char *target, uint64_t a
 
     if (!path || *path != '/' || (*target && !is_below(path + 1, target)))
         return 0;
-    return remount_one(root_fd, path + 1, attributes);
+    return remount_exactly(root_fd, path + 1, attributes);
 }
 
 long remount_below(int root_fd, const char *target, uint64_t attributes)

@@ -17,6 +17,7 @@
 
 #include "jail/child.h"
 #include "jail/command_steps.h"
+#include "jail/mask_steps.h"
 #include "jail/protocol.h"
 #include "jail/remount.h"
 #include "sys/kernel.h"
@@ -230,7 +231,7 @@ static long make_file(struct child *child, const struct step *step)
 }
 
 /* Before 6.15 a detached mount cannot be cloned in parts: then it is attached out of sight. */
-static long clone_of_pool(struct child *child, const char *path)
+long step_clone_of_pool(struct child *child, const char *path)
 {
     long fd = raw(NR_OPEN_TREE, child->pool_fd, path, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
 
@@ -246,14 +247,14 @@ static long clone_of_pool(struct child *child, const char *path)
 static long make_root(struct child *child, const struct step *step)
 {
     (void)step;
-    long fd = clone_of_pool(child, "r");
+    long fd = step_clone_of_pool(child, "r");
     if (fd < 0)
         return fd;
     child->root_fd = (int)fd;
     return raw(NR_MOVE_MOUNT, fd, "", AT_FDCWD, "/", MOVE_MOUNT_EMPTY_PATH);
 }
 
-static long set_attributes(long mount_fd, unsigned flags, uint64_t set)
+long step_set_attributes(long mount_fd, unsigned flags, uint64_t set)
 {
     struct kernel_mount_attr attributes = { .set = set, .propagation = MOUNT_PROPAGATE_PRIVATE };
 
@@ -295,7 +296,7 @@ static long bind_mount(struct child *child, const struct step *step)
         return attach(child, fd, step->target);
     uint64_t attributes =
         MOUNT_NO_SUID | MOUNT_NO_DEV | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0);
-    long set = set_attributes(fd, AT_RECURSIVE_TREE, attributes);
+    long set = step_set_attributes(fd, AT_RECURSIVE_TREE, attributes);
     if (set < 0 && set != -ENOSYS) {
         (void)raw(SYS_close, fd);
         return set;
@@ -309,7 +310,7 @@ static long bind_mount(struct child *child, const struct step *step)
 
 static long private_directory(struct child *child, const struct step *step)
 {
-    long fd = clone_of_pool(child, step->source + 3); /* less its "../" */
+    long fd = step_clone_of_pool(child, step->source + 3); /* less its "../" */
 
     return fd < 0 ? fd : attach(child, fd, step->target);
 }
@@ -333,7 +334,7 @@ static long proc(struct child *child, const struct step *step)
         return fd < 0 ? fd : attach(child, fd, step->target);
     }
     /* Kept open, the command's process may need it still. The maps are written: now read-only. */
-    long r = set_attributes(child->proc_fd, 0, MOUNT_READ_ONLY);
+    long r = step_set_attributes(child->proc_fd, 0, MOUNT_READ_ONLY);
     if (r == 0)
         r = raw(NR_MOVE_MOUNT, child->proc_fd, "", child->root_fd, step->target,
                 MOVE_MOUNT_EMPTY_PATH);
@@ -379,10 +380,10 @@ static long hide(struct child *child, const struct step *step)
     if (place < 0)
         return place;
     long r = raw(SYS_fstat, place, &st);
-    long fd = r < 0 ? r : clone_of_pool(child, S_ISDIR(st.st_mode) ? "e/d" : "e/f");
+    long fd = r < 0 ? r : step_clone_of_pool(child, S_ISDIR(st.st_mode) ? "e/d" : "e/f");
     if (fd >= 0) {
         const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC;
-        long set = set_attributes(fd, 0, attributes);
+        long set = step_set_attributes(fd, 0, attributes);
 
         r = set == -ENOSYS ? 0 : set;
         if (r >= 0)
@@ -402,7 +403,7 @@ static long seal_root(struct child *child, const struct step *step)
 {
     (void)step;
     const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV;
-    long r = set_attributes(child->root_fd, AT_RECURSIVE_TREE, attributes);
+    long r = step_set_attributes(child->root_fd, AT_RECURSIVE_TREE, attributes);
 
     return r == -ENOSYS ? remount_below(child->root_fd, "", attributes) : r;
 }
@@ -552,6 +553,12 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_PROC] = proc,
     [STEP_TERMINALS] = terminals,
     [STEP_HIDE] = hide,
+    [STEP_PRISTINE] = mask_pristine,
+    [STEP_HOLD] = mask_hold,
+    [STEP_FREEZE] = mask_freeze,
+    [STEP_KEEP] = mask_keep,
+    [STEP_MASK] = mask_hide,
+    [STEP_COVER] = mask_cover,
     [STEP_SEAL_ROOT] = seal_root,
     [STEP_ENTER_ROOT] = enter_root,
     [STEP_DROP_HOST_ROOT] = drop_host_root,

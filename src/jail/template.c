@@ -149,6 +149,9 @@ int template_new(const coop_policy *policy, const struct host *host, struct temp
                    .root_fd = -1,
                    .proc_fd = -1,
                    .terminal_fd = -1,
+        .place_fd = -1,
+        .pristine_fd = -1,
+        .masks_fd = -1,
                    .listener_fd = -1,
                    .proc_ready = 1 },
     };

@@ -24,6 +24,12 @@ static const char *const names[STEP_KINDS] = {
     [STEP_PROC] = "mount proc",
     [STEP_TERMINALS] = "mount devpts",
     [STEP_HIDE] = "hide",
+    [STEP_PRISTINE] = "set a copy aside of",
+    [STEP_HOLD] = "hold in its place",
+    [STEP_FREEZE] = "make the copy read-only",
+    [STEP_KEEP] = "keep read-only",
+    [STEP_MASK] = "hide",
+    [STEP_COVER] = "show without its secrets",
     [STEP_SEAL_ROOT] = "make the root read-only",
     [STEP_ENTER_ROOT] = "enter the root",
     [STEP_DROP_HOST_ROOT] = "drop the host's root",
@@ -76,6 +82,18 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_TERMINALS:
         (void)snprintf(out, size, "%s '/%s'", name, step->target);
         return;
+    case STEP_PRISTINE:
+        (void)snprintf(out, size, "%s '/%s'", name, step->target);
+        return;
+    case STEP_HOLD:
+    case STEP_KEEP:
+    case STEP_MASK:
+    case STEP_COVER:
+        (void)snprintf(out, size, "%s '%s'%s%s%s", name, step->target,
+                       step->kind != STEP_COVER && step->source ? " (" : "",
+                       step->kind != STEP_COVER && step->source ? step->source : "",
+                       step->kind != STEP_COVER && step->source ? ")" : "");
+        return;
     case STEP_MAKE_DIRECTORY:
     case STEP_MAKE_FILE:
         (void)snprintf(out, size, "%s '%s%s'", name,
@@ -120,6 +138,7 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_JOIN_CGROUP:
     case STEP_CGROUP_NAMESPACE:
     case STEP_ROOT:
+    case STEP_FREEZE:
     case STEP_ENTER_TEMPLATE:
     case STEP_SEAL_ROOT:
     case STEP_ENTER_ROOT:

@@ -67,7 +67,8 @@ static int assignment(struct shell_parser *p, const struct shell_lexed *lexed,
     if (out->n == COUNT(out->items))
         return shell_refuse(p, lexed->offset, NULL, "too many assignments before one command");
     value.text = text + lexed->value_offset;
-    if (shell_variable_is_dangerous(text, n, lexed->is_appending || shell_peek(p, 0) == '(' ? NULL : &value))
+    if (shell_variable_is_dangerous(text, n,
+                                    lexed->is_appending || shell_peek(p, 0) == '(' ? NULL : &value))
         return shell_refuse(p, lexed->offset, "set it in the policy's environment",
                             "the variable '%.*s' changes what is run", (int)n, text);
     if (shell_peek(p, 0) == '(') {

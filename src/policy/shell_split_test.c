@@ -228,7 +228,7 @@ static char *repeat(const char *before, const char *text, size_t n, const char *
 TEST(nesting_is_limited)
 {
     static const char *const openers[] = {
-        "( ",   "{ ",      "if ",    "while ",        "f() { ", "env ", "command ", "case x in x) ",
+        "( ",  "{ ",      "if ",    "while ",        "f() { ", "env ", "command ", "case x in x) ",
         "! (", "time { ", "xargs ", "find . -exec ",
     };
 
