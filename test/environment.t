@@ -3,8 +3,12 @@
 . "$(dirname "$0")/box.sh"
 
 clean() { env -i ${ASAN_OPTIONS+"ASAN_OPTIONS=$ASAN_OPTIONS"} "$@" </dev/null; }
-in_box() { clean "$@" "$COOP" run -w ws env | sort; }
-own="HOME=/work
+# What differs from run to run without its value.
+in_box() { clean "$@" "$COOP" run -w ws env | sed -E 's/^(COOP_SESSION|COOP_CREATED)=.+/\1=.../' | sort; }
+own="COOP_CREATED=...
+COOP_SESSION=...
+COOP_WORKSPACE=/work
+HOME=/work
 LOGNAME=tess
 PATH=/work/tools:/usr/local/bin:/usr/bin:/bin
 PWD=/work
@@ -47,6 +51,61 @@ is "each name comes once" "$(set_by --env PATH=/bin --env-pass PATH --env PASSED
 for bad in =x NOEQUALS ''; do
     status "bad variable: '$bad'" 125 set_by --env "$bad" true
 done
+
+# ---- facts about the run
+
+told() { clean USER=tess "$COOP" run -w ws "$@"; }
+like "COOP_SESSION is a random id" "$(told printenv COOP_SESSION)" '^[0-9a-f]{32}$'
+isnt "of each run another" "$(told printenv COOP_SESSION)" "$(told printenv COOP_SESSION)"
+before=$(date -u +%s)
+created=$(told printenv COOP_CREATED)
+like "COOP_CREATED is in UTC" "$created" '^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z$'
+ok "and now" test "$(date -d "$created" +%s)" -ge "$before" -a "$(date -d "$created" +%s)" -le "$(date -u +%s)"
+is "COOP_WORKSPACE is what the box sees" "$(told printenv COOP_WORKSPACE)" /work
+is "also with --same-path" "$(told --same-path printenv COOP_WORKSPACE)" "$T/ws"
+is "and on the host" "$(told --mode disabled printenv COOP_WORKSPACE 2>/dev/null)" "$T/ws"
+is "nothing of the caller's is taken for one" \
+    "$(clean COOP_CAMPAIGN=x COOP_SESSION=x OBEY_SESSION=x "$COOP" run -w ws sh -c 'echo "${#COOP_SESSION} ${COOP_CAMPAIGN-unset} ${OBEY_SESSION-unset}"')" "32 unset unset"
+cat >facts.toml <<END
+[environment]
+prefix = "ACME_"
+campaign = "spring"
+provider = "openai"
+END
+is "campaign and provider come from the configuration, all of it under the second prefix too" \
+    "$(told --config facts.toml env | grep -E '^(COOP|ACME)_' | sed -E 's/(SESSION|CREATED)=.+/\1=.../' | sort)" \
+    "$(for p in ACME COOP; do printf '%s\n' ${p}_CAMPAIGN=spring ${p}_CREATED=... ${p}_PROVIDER=openai ${p}_SESSION=... ${p}_WORKSPACE=/work; done)"
+sed 's/ACME_/OBEY_/' facts.toml >obey.toml
+is "OBEY_ can be the second prefix" "$(told --config obey.toml printenv OBEY_CAMPAIGN)" spring
+is "both are the same" "$(told --config facts.toml sh -c 'test "$ACME_SESSION" = "$COOP_SESSION" && echo same')" same
+like "coop plan names them" "$(clean USER=tess "$COOP" plan -w ws)" '^ *COOP_SESSION$'
+
+# ---- reserved and filtered names
+
+for name in COOP_SESSION COOP_X OBEY_X; do
+    status "--env $name is refused" 125 set_by --env $name=1 true
+    status "--env-pass $name is refused" 125 set_by --env-pass $name true
+done
+like "with the reason" "$(set_by --env COOP_X=1 true 2>&1)" "'COOP_X' cannot be set because its beginning is reserved"
+status "the configured second prefix is reserved" 125 set_by --config facts.toml --env ACME_X=1 true
+is "without it the name is like any other" "$(set_by --env ACME_X=1 printenv ACME_X)" 1
+for name in AWS_SECRET_ACCESS_KEY GOOGLE_APPLICATION_CREDENTIALS DATABASE_URL SSH_AUTH_SOCK LD_PRELOAD BASH_ENV; do
+    status "--env-pass $name is refused" 125 set_by --env-pass $name true
+done
+like "pointing to the place for secrets" "$(set_by --env-pass AWS_SECRET_ACCESS_KEY true 2>&1 | tr '\n' ' ')" "rule 'AWS_\*'.*\[secrets\]"
+is "a value of one's own can be set" "$(set_by --env DATABASE_URL=sqlite:x printenv DATABASE_URL)" sqlite:x
+while IFS='|' read -r line place; do
+    printf '[environment]\n%s\n' "$line" >bad.toml
+    like "in a file: $line" "$(set_by --config bad.toml true 2>&1)" "^bad.toml:$place: error: "
+    status "nothing runs" 125 set_by --config bad.toml true
+done <<'END'
+set.COOP_X = "1"|2:14
+set.OBEY_X = "1"|2:14
+pass = ["HOSTNAME", "AWS_PROFILE"]|2:21
+prefix = "coop"|2:10
+prefix = "LC_"|2:10
+END
+
 mkdir ws/tools && printf '#!/bin/sh\necho tool\n' >ws/tools/mytool && cp ws/tools/mytool ws/tools/ls && chmod +x ws/tools/*
 is "the workspace's tools are found, and first" "$(run mytool; run ls)" $'tool\ntool'
 is "also by the command's own search" "$(run sh -c mytool)" tool

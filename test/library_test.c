@@ -556,7 +556,7 @@ TEST(a_command_that_cannot_be_executed_is_told_by_its_kind)
 
 TEST(every_error_kind_has_its_own_name)
 {
-    for (int i = COOP_ERROR_NONE; i <= COOP_ERROR_CANCELLED; i++)
+    for (int i = COOP_ERROR_NONE; i <= COOP_ERROR_DENIED; i++)
         for (int j = COOP_ERROR_NONE; j < i; j++)
             CHECK(strcmp(coop_error_kind_name((coop_error_kind)i),
                          coop_error_kind_name((coop_error_kind)j)) != 0);

@@ -27,7 +27,8 @@ typedef enum coop_error_kind {
     COOP_ERROR_SETUP,         /* a step of building the box failed; nothing was run */
     COOP_ERROR_EXEC,          /* the box stands, but the command cannot be executed in it */
     COOP_ERROR_TIMEOUT,       /* the command was ended by its timeout */
-    COOP_ERROR_CANCELLED      /* the command was ended by coop_kill() */
+    COOP_ERROR_CANCELLED,     /* the command was ended by coop_kill() */
+    COOP_ERROR_DENIED         /* the policy does not let this command run */
 } coop_error_kind;
 
 COOP_API coop_error_kind coop_error_get_kind(const coop_error *err);

@@ -61,6 +61,24 @@ typedef enum coop_protect {
     COOP_PROTECT_KEEP  /* can be read, not written */
 } coop_protect;
 
+/* How the rules about commands are held. */
+typedef enum coop_command_strength {
+    COOP_COMMANDS_OFF,    /* not at all: everything may run */
+    COOP_COMMANDS_CHECK,  /* what is asked for is decided before it starts */
+    COOP_COMMANDS_ENFORCE /* and nothing else can be executed in the box */
+} coop_command_strength;
+
+/* What a command can be told about its run, each in the variable COOP_ and the name. */
+typedef enum coop_fact {
+    COOP_FACT_SESSION,   /* an id of the run */
+    COOP_FACT_WORKSPACE, /* the workspace as the box sees it */
+    COOP_FACT_CREATED,   /* when it was started, in UTC: 2024-02-29T12:00:00Z */
+    COOP_FACT_CAMPAIGN,
+    COOP_FACT_PROVIDER,
+    COOP_FACT_SOCKET,
+    COOP_FACT_COUNT
+} coop_fact;
+
 COOP_API int coop_policy_new(coop_policy **out, coop_error **err);
 COOP_API void coop_policy_free(coop_policy *policy); /* NULL is fine */
 
@@ -69,6 +87,15 @@ COOP_API int coop_policy_set_workspace(coop_policy *policy, const char *director
                                        coop_error **err);
 /* Shows the workspace at its host path instead of /work. */
 COOP_API int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **err);
+
+/*
+ * Instead of a workspace: shows what is in this directory as the box's own root, "/src" for its
+ * "src", with /usr, /etc and the rest beside it. Names at its top level that the box has itself are
+ * not shown. Nothing is made in the directory but what the command makes. Excludes
+ * coop_policy_set_workspace() and coop_policy_set_same_path().
+ */
+COOP_API int coop_policy_set_root(coop_policy *policy, const char *directory, bool read_only,
+                                  coop_error **err);
 
 /* Shows a host file or directory; target NULL means the same path as on the host. */
 COOP_API int coop_policy_add_bind(coop_policy *policy, const char *source, const char *target,
@@ -93,8 +120,25 @@ COOP_API int coop_policy_set_protect_defaults(coop_policy *policy, bool enabled,
 COOP_API int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case,
                                                  coop_error **err);
 
+/* Names that begin with COOP_ or the second prefix are refused: what a program reads there is coop's. */
 COOP_API int coop_policy_set_env(coop_policy *policy, const char *name, const char *value,
                                  coop_error **err);
+/* Tells the command a fact. The first three may be NULL: coop then finds the value out at each
+ * start, a random one for the session. A new policy tells none. */
+COOP_API int coop_policy_set_fact(coop_policy *policy, coop_fact fact, const char *value,
+                                  coop_error **err);
+/* Facts also appear under this prefix, such as "OBEY_", which is reserved then too. */
+COOP_API int coop_policy_set_second_prefix(coop_policy *policy, const char *prefix,
+                                           coop_error **err);
+/*
+ * Gives the command a value in a variable, stronger than any other, that is shown nowhere: where the
+ * command prints it, captured output and on_output have "[secret NAME]" instead. That catches
+ * accidents; a command that wants to can spell it in other ways. Values of fewer than four bytes are
+ * given, but not looked for, and neither is anything on a terminal (coop_box_terminal()). Copies of
+ * the value are kept out of core dumps and wiped.
+ */
+COOP_API int coop_policy_add_secret(coop_policy *policy, const char *name, const char *variable,
+                                    const char *value, coop_error **err);
 /* Directory in the box to start in; relative ones begin at the workspace. */
 COOP_API int coop_policy_set_directory(coop_policy *policy, const char *directory,
                                        coop_error **err);
@@ -109,7 +153,51 @@ COOP_API int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64
 /* Lets the command connect to unix sockets of the host that its view contains. */
 COOP_API int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error **err);
 
-/* SHA-256 of everything above, 64 hexadecimal digits: two policies with one digest allow the same. */
+/*
+ * Which commands may run; default: all. With the strength `check` a command that no rule allows is
+ * refused before anything is started (COOP_ERROR_DENIED); shell text behind `sh -c` is taken apart
+ * for it, and refused where it cannot be decided. With `enforce` the box also holds no other
+ * programs, and the kernel executes no other files.
+ */
+COOP_API int coop_policy_set_command_strength(coop_policy *policy, coop_command_strength strength,
+                                              coop_error **err);
+COOP_API int coop_policy_allow_command(coop_policy *policy, const char *name, coop_error **err);
+/* Of this command only such sub-commands; a pattern is words and flags, as "remote add". */
+COOP_API int coop_policy_allow_subcommand(coop_policy *policy, const char *name,
+                                          const char *pattern, coop_error **err);
+/* Not such sub-commands, as "push --force". */
+COOP_API int coop_policy_block_subcommand(coop_policy *policy, const char *name,
+                                          const char *pattern, coop_error **err);
+/* For `enforce`: what it executes or loads besides itself, a program's name or an absolute path. */
+COOP_API int coop_policy_add_command_need(coop_policy *policy, const char *name, const char *need,
+                                          coop_error **err);
+/* The program is asked (PROGRAM __manifest) which sub-commands are not for agents. */
+COOP_API int coop_policy_set_command_manifest(coop_policy *policy, const char *name, bool manifest,
+                                              coop_error **err);
+
+/*
+ * The only way to derive a policy at run time: the child can do at most what the parent could.
+ *
+ *   coop_policy_new(&request, &err);
+ *   coop_policy_set_network(request, COOP_NETWORK_OFF, &err);
+ *   coop_policy_add_protect(request, "src", COOP_PROTECT_KEEP, &err);
+ *   coop_policy_narrow(parent, request, &child, &err);
+ *
+ * Of the request only what was set by a call counts; all else is as in the parent. Blocks and rules
+ * that protect are added to the parent's. A mount of the request is one of the parent's, named again
+ * with the same source and target to make it read-only or smaller, or a directory in a read-only one.
+ * A variable or a secret is one of the parent's, with its value. What asks for more is refused with -EPERM and a sentence that
+ * begins with the dimension: "network: ...". *out is the caller's to free.
+ */
+COOP_API int coop_policy_narrow(const coop_policy *parent, const coop_policy *request,
+                                coop_policy **out, coop_error **err);
+/* For requests: of mounts, or of variables and secrets, only those that are added afterwards are
+ * wanted. What lay under a mount that is dropped stays hidden. */
+COOP_API int coop_policy_drop_mounts(coop_policy *request, coop_error **err);
+COOP_API int coop_policy_drop_env(coop_policy *request, coop_error **err);
+
+/* SHA-256 of everything above, 64 hexadecimal digits: two policies with one digest allow the same.
+ * Of secrets only the names count: nobody can try values against it. */
 COOP_API const char *coop_policy_digest(const coop_policy *policy);
 
 #ifdef __cplusplus

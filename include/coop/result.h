@@ -31,6 +31,7 @@ typedef enum coop_wall {
     COOP_WALL_NETWORK,
     COOP_WALL_SYSCALLS,
     COOP_WALL_PRIVILEGES,
+    COOP_WALL_PROTECTED, /* names in the workspace that may not be read or written */
     COOP_WALL_COUNT
 } coop_wall;
 

@@ -13,6 +13,13 @@ void buffer_done(struct buffer *buffer)
     *buffer = (struct buffer){ 0 };
 }
 
+void buffer_wipe(struct buffer *buffer)
+{
+    if (buffer->data)
+        explicit_bzero(buffer->data, buffer->capacity);
+    buffer_done(buffer);
+}
+
 bool buffer_reserve(struct buffer *buffer, size_t more)
 {
     if (buffer->failed)

@@ -26,6 +26,8 @@ struct buffer {
 #define auto_buffer __attribute__((cleanup(buffer_done)))
 
 void buffer_done(struct buffer *buffer); /* frees, leaves an empty buffer */
+/* The same for what may have held a secret. Where it has grown, older copies are not reached. */
+void buffer_wipe(struct buffer *buffer);
 
 /* Makes room for `more` bytes; false, and `failed`, if there is none. */
 bool buffer_reserve(struct buffer *buffer, size_t more);

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "check.h"
+#include "test/check.h"
 
 TEST(starts_empty_and_grows)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "check.h"
+#include "test/check.h"
 
 static void append(struct capture *capture, const char *text)
 {

@@ -18,6 +18,7 @@ static const char *const kind_names[] = {
     [COOP_ERROR_EXEC] = "exec-failed",
     [COOP_ERROR_TIMEOUT] = "timeout",
     [COOP_ERROR_CANCELLED] = "cancelled",
+    [COOP_ERROR_DENIED] = "denied",
 };
 
 static void fill(coop_error **err, coop_error_kind kind, int errnum, char *message)

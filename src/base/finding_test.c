@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "check.h"
+#include "test/check.h"
 
 TEST(a_finding_is_one_line_that_names_its_place)
 {

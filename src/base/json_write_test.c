@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "check.h"
+#include "test/check.h"
 
 static void write_sample(struct json_writer *json)
 {

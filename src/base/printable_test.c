@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "check.h"
+#include "test/check.h"
 
 static void expect(const char *bytes, size_t n, const char *expected)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "check.h"
+#include "test/check.h"
 
 static const char *digest_of(const void *bytes, size_t n, size_t piece)
 {

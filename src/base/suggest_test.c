@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "check.h"
+#include "test/check.h"
 
 static const char *const commands[] = { "run",   "plan", "status", "doctor",  "why",
                                         "check", "exec", "logs",   "restart", NULL };

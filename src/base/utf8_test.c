@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "check.h"
+#include "test/check.h"
 
 /* The definition, by encoding: well-formed is what an encoder of scalar values can produce. */
 static size_t encode(uint32_t cp, unsigned char out[4])

@@ -103,7 +103,7 @@ static int approve(const char *path, const char *workspace, coop_error **err)
                      path);
 }
 
-static int revoke(const char *path, coop_error **err)
+static int take_back(const char *path, coop_error **err)
 {
     auto_free char *store = NULL;
     size_t n = 0;
@@ -207,7 +207,7 @@ static int act(const struct arguments *arguments, const char *name, coop_error *
         return list(err);
     r = name ? find_named(name, arguments->is_revoke, path, err) : find_file(path, err);
     if (r == 0 && arguments->is_revoke)
-        return revoke(path, err);
+        return take_back(path, err);
     if (r == 0)
         r = split(path, workspace, err);
     return r < 0 ? r : approve(path, workspace, err);

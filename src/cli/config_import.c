@@ -138,7 +138,7 @@ static int import_main(int argc, char **argv)
     if (n >= 0 && (n < argc || !zones))
         n = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL,
                       zones ? "takes no operand" : "needs --zones and the name of a file");
-    if (n < 0) {
+    if (n < 0 || !zones) {
         command_complain("config import", err);
         return 2;
     }

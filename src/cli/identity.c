@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "config/home.h"
+#include "policy/secret_grant.h"
 
 static int load_for(struct identity *identity, const char *workspace, coop_error **err)
 {
@@ -127,6 +128,13 @@ int identity_fill(struct identity *identity, coop_policy *policy, coop_error **e
     if (r == 0)
         r = policy_from_config(identity->config, identity->workspace_path, policy, &identity->run,
                                &identity->findings);
+    if (r == 0 && identity_route(identity) != ROUTE_REFUSED) {
+        const struct secret_request request = { identity->as ? &identity->decision : NULL,
+                                                identity->workspace_path,
+                                                identity->is_for_reading };
+
+        r = secret_grant(identity->config, &request, policy, &identity->findings);
+    }
     if (r == -ENOMEM)
         return fail_no_memory(err);
     if (r == 0 && identity->as && identity_route(identity) == ROUTE_BOX)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "policy/env_rules.h"
 #include "policy/policy.h"
 
 #define POLICY(context) (((struct policy_arguments *)(context))->policy)
@@ -24,6 +25,22 @@ static int set_workspace(void *context, const char *value, coop_error **err)
 {
     IDENTITY(context)->workspace = value;
     return coop_policy_set_workspace(POLICY(context), value, err);
+}
+
+/* DIR[:ro]; a directory whose name ends so is written with a slash behind it. */
+static int set_root(void *context, const char *value, coop_error **err)
+{
+    struct policy_arguments *arguments = context;
+    size_t n = strlen(value);
+    bool read_only = n > 3 && strcmp(value + n - 3, ":ro") == 0;
+    char *directory = strndup(value, read_only ? n - 3 : n);
+
+    if (!directory)
+        return fail_no_memory(err);
+    free(arguments->root);
+    arguments->root = directory;
+    IDENTITY(context)->workspace = directory;
+    return coop_policy_set_root(POLICY(context), directory, read_only, err);
 }
 
 static int set_config(void *context, const char *value, coop_error **err)
@@ -226,8 +243,10 @@ static int pass_env(void *context, const char *value, coop_error **err)
 {
     struct policy_arguments *arguments = context;
 
-    if (!*value || strchr(value, '='))
-        return bad(err, "variable name", value, "a name without '='");
+    int r = env_check_pass(value, strlen(value), arguments->policy->second_prefix, err);
+
+    if (r < 0)
+        return r;
     if (arguments->n_env_pass == POLICY_MAX_PASS)
         return bad(err, "variable name", value, "at most 256 of them");
     arguments->env_pass[arguments->n_env_pass++] = value;
@@ -395,6 +414,7 @@ SET_FLAG(as_bwrap)
 /* clang-format off */
 #define POLICY_OPTIONS \
     { "workspace", 'w', "DIR", "directory the command may change (default: the current one)", set_workspace, true }, \
+    { "root", 0, "DIR[:ro]", "show what is in DIR as /, instead of a workspace", set_root, true }, \
     { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config, true }, \
     { "as", 0, "IDENTITY", "on behalf of whom, for example signal:+15555550101; see coop whoami", set_as, true }, \
     { "group", 0, NULL, "with --as: said in a group, where nobody is owner", set_group, true }, \
@@ -519,6 +539,8 @@ void policy_arguments_done(struct policy_arguments *arguments)
 {
     coop_policy_free(arguments->policy);
     identity_done(&arguments->identity);
+    free(arguments->root);
+    arguments->root = NULL;
     arguments->policy = NULL;
 }
 

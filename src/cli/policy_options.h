@@ -13,6 +13,7 @@
 struct policy_arguments {
     coop_policy *policy;
     struct identity identity;
+    char *root; /* of --root */
     coop_run_options options;
     int keep_fds[POLICY_MAX_KEEP];
     const char *env_pass[POLICY_MAX_PASS + 1];

@@ -11,8 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/redact.h"
 #include "cli/run.h"
 #include "jail/terminal.h"
+#include "policy/policy.h"
 
 static bool locale_is_utf8(void)
 {
@@ -94,18 +96,23 @@ int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *
     coop_box *box = NULL;
     auto_close int signal_fd = run_signal_fd();
 
-    struct terminal_options options = { STDIN_FILENO, STDOUT_FILENO,    STDERR_FILENO,
-                                        -1,           locale_is_utf8(), true };
+    struct terminal_options options = { STDIN_FILENO,     STDOUT_FILENO, STDERR_FILENO, -1,
+                                        locale_is_utf8(), true,          NULL };
     struct terminal_start start;
 
+    int r = policy_redact(arguments->policy, true, &options.redact, err);
+    if (r < 0)
+        return r;
     terminal_look(&options, &start);
     arguments->options.terminal = true;
     arguments->options.terminal_rows = start.size.ws_row;
     arguments->options.terminal_columns = start.size.ws_col;
     arguments->options.terminal_settings = start.has_settings ? &start.settings : NULL;
-    int r = coop_start(sandbox, argv, &arguments->options, &box, err);
-    if (r < 0)
+    r = coop_start(sandbox, argv, &arguments->options, &box, err);
+    if (r < 0) {
+        redact_free(options.redact);
         return r;
+    }
     run_say_tier(box, arguments);
     auto_close int master_fd = dup(coop_box_terminal(box));
     options.master_fd = master_fd;
@@ -117,6 +124,7 @@ int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *
     if (r == 0)
         r = relay(box, terminal, signal_fd, err);
     terminal_close(terminal);
+    redact_free(options.redact);
     if (r < 0)
         (void)coop_kill(box);
     int waited = coop_wait(box, out, r < 0 ? NULL : err);

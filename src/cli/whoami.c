@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/identity.h"
+#include "policy/secret_grant.h"
 
 struct whoami {
     struct identity identity;
@@ -122,6 +123,28 @@ static void line(struct buffer *out, const char *name, const char *text, const s
     buffer_append_char(out, '\n');
 }
 
+/* Their names: that somebody has one is no secret. */
+static void append_secrets(const struct identity *identity, struct buffer *out)
+{
+    struct config_names names = config_names(identity->config, "secrets");
+
+    for (const char *name; (name = config_names_next(&names));)
+        if (secret_is_granted(identity->config, name, &identity->decision))
+            buffer_printf(out, "%s%s", out->length ? ", " : "", name);
+}
+
+static void json_secrets(const struct identity *identity, struct json_writer *json)
+{
+    struct config_names names = config_names(identity->config, "secrets");
+
+    json_write_key(json, "secrets");
+    json_write_array_begin(json);
+    for (const char *name; (name = config_names_next(&names));)
+        if (secret_is_granted(identity->config, name, &identity->decision))
+            json_write_text(json, name);
+    json_write_array_end(json);
+}
+
 static void print_text(const struct identity *identity, struct buffer *out)
 {
     const struct trust_decision *decision = &identity->decision;
@@ -142,6 +165,9 @@ static void print_text(const struct identity *identity, struct buffer *out)
         if (meaning->sees[i])
             buffer_printf(&stores, "%s%s", stores.length ? ", " : "", trust_store_names[i]);
     line(out, "stores", stores.data ? stores.data : "none", NULL);
+    buffer_done(&stores);
+    append_secrets(identity, &stores);
+    line(out, "secrets", stores.data ? stores.data : "none", NULL);
     buffer_done(&stores);
     for (size_t i = 0; i < COUNT(shown_keys); i++) {
         struct config_value value = config_get(identity->config, shown_keys[i]);
@@ -198,6 +224,7 @@ static void print_json(const struct identity *identity, struct buffer *out)
         if (meaning->sees[i])
             json_write_text(&json, trust_store_names[i]);
     json_write_array_end(&json);
+    json_secrets(identity, &json);
     json_write_key(&json, "limits");
     json_write_object_begin(&json);
     for (size_t i = 0; i < COUNT(shown_keys); i++) {

@@ -69,6 +69,7 @@ void arena_done(struct arena *arena)
         struct arena_block *block = arena->blocks;
 
         arena->blocks = block->next;
+        explicit_bzero(block->bytes, block->used); /* it may have held a secret */
         free(block);
     }
 }

@@ -123,7 +123,7 @@ static int parse(const struct load *load, const char *path, const struct buffer 
 static struct layer *read_layer(const struct load *load, enum config_layer kind,
                                 struct config_file *file)
 {
-    auto_buffer struct buffer text = { 0 };
+    __attribute__((cleanup(buffer_wipe))) struct buffer text = { 0 };
     auto_error coop_error *err = NULL;
     struct document *document = NULL;
 
@@ -152,6 +152,9 @@ static void read_owner_file(const struct load *load, enum config_layer kind, cha
     const char *path = keep_path(load, owned_path);
 
     if (!path)
+        return;
+    /* Most often there is none, and every start asks: it need not cost an error object. */
+    if (!must_exist && faccessat(AT_FDCWD, path, F_OK, 0) < 0 && errno == ENOENT)
         return;
     int r = config_file_open(path, &file, &err);
     if (r == -ENOENT && !must_exist)

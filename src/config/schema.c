@@ -108,6 +108,8 @@ const struct schema_row schema_rows[] = {
       .also = "commands.*.subcommand_restrictions.blocked" },
     { "commands.*.manifest", SCHEMA_BOOL, PROJECT_STRICTER, STRICT, "false",
       "ask the program itself which sub-commands are for agents" },
+    { "commands.*.needs", SCHEMA_TEXT, PROJECT_FEWER, LIST, NULL,
+      "programs, by name or path, and directories that it executes or loads; for the strength enforce" },
     { "commands.*.subcommand_restrictions", SCHEMA_TABLE, PROJECT_FREE, NONE, NULL,
       "another way to write allowed and blocked; \"none\" means neither" },
     { "commands.*.subcommand_restrictions.allowed", SCHEMA_TEXT, PROJECT_FEWER, LIST | SCHEMA_UNSET_ALL, NULL,

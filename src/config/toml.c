@@ -96,7 +96,7 @@ int toml_parse(const char *name, const char *text, size_t n, struct document **o
     document->root.table->how = TOML_HEADER;
     skip_byte_order_mark(&toml);
     int r = read_all(&toml);
-    buffer_done(&toml.scratch);
+    buffer_wipe(&toml.scratch);
     if (r == 0 && toml.n_errors == 0) {
         *out = document;
         return 0;

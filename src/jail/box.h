@@ -46,7 +46,11 @@ struct coop_box {
     coop_run_options options;
     struct plan plan;
     char digest[65]; /* of the policy */
+    char session[33];
+    char created[21];          /* in UTC, ISO 8601 */
+    struct redact *redacts[2]; /* of both outputs; NULL: there is nothing to take out */
     bool on_template;
+    bool tree_changed; /* what the plan protects was not what it saw */
     struct cgroup cgroup;
     pid_t pid; /* init, or the command itself where there are no namespaces */
     int pidfd;
@@ -81,7 +85,8 @@ struct coop_box {
 int launch(struct coop_box *box, coop_error **err);
 
 /* Checks the caller's options and copies those it knew of. */
-int box_take_options(coop_run_options *to, const coop_run_options *from, coop_error **err);
+int box_take_options(coop_run_options *to, const coop_run_options *from, const coop_policy *policy,
+                     coop_error **err);
 
 /* Ends everything in the box, now. */
 void box_kill(struct coop_box *box);

@@ -18,8 +18,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "check.h"
 #include "jail/init_image.h"
+#include "test/check.h"
 
 #define MIB       (1024 * 1024ull)
 #define NOBODY    65534

@@ -21,7 +21,7 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define INIT_IMAGE_FD 6
+#define INIT_IMAGE_FD 9
 
 static int report(struct child *child, size_t step, long error)
 {
@@ -180,19 +180,25 @@ static char *write_number(char *end, unsigned long number)
 
 /*
  * init keeps one capability over its own user namespace, so that nothing in the box, which has
- * none, can trace it or open its memory; no signal from inside reaches it as pid 1.
+ * none, can trace it or open its memory; no signal from inside reaches it as pid 1. Where a project
+ * is the root it keeps another, to mount what comes to its top level.
  */
-static long keep_one_capability(void)
+static uint64_t init_capabilities(const struct child *child)
+{
+    return 1ull << CAP_SYS_PTRACE | (child->project_fd >= 0 ? 1ull << CAP_SYS_ADMIN : 0);
+}
+
+static long keep_capabilities(uint64_t kept)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct data[2] = { 0 };
 
-    data[CAP_SYS_PTRACE / 32].effective = 1u << CAP_SYS_PTRACE % 32;
-    data[CAP_SYS_PTRACE / 32].permitted = 1u << CAP_SYS_PTRACE % 32;
-    data[CAP_SYS_PTRACE / 32].inheritable = 1u << CAP_SYS_PTRACE % 32;
+    for (int i = 0; i < 2; i++)
+        data[i].effective = data[i].permitted = data[i].inheritable = (uint32_t)(kept >> 32 * i);
     long r = raw(SYS_capset, &header, data);
-    if (r == 0)
-        r = raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_PTRACE, 0, 0);
+    for (int i = 0; r == 0 && i < 64; i++)
+        if (kept >> i & 1)
+            r = raw(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0);
     if (r == 0)
         r = raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     return r;
@@ -201,7 +207,9 @@ static long keep_one_capability(void)
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
 static void close_all_but(const struct child *child)
 {
-    const int kept[] = { child->control_fd, child->init_fd, child->listener_fd, child->rules_fd };
+    const int kept[] = { child->control_fd, child->init_fd,    child->listener_fd,
+                         child->rules_fd,   child->project_fd, child->skeleton_fd,
+                         child->watch_fd };
     unsigned from = child->terminal_fd >= 0 ? 1 : 0;
 
     for (;;) {
@@ -220,10 +228,10 @@ static void close_all_but(const struct child *child)
 }
 
 /* What is gone from the bounding set, no exec can bring back. */
-long child_shrink_bounding_set(int kept)
+long child_shrink_bounding_set(uint64_t kept)
 {
     for (int i = 0; i <= 63; i++) {
-        long r = i == kept ? 0 : raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
+        long r = kept >> i & 1 ? 0 : raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
 
         if (r == -EINVAL) /* the one before was the kernel's last */
             return i > 0 ? 0 : r;
@@ -254,8 +262,11 @@ static long arrange_descriptors(struct child *child)
 {
     long r = 0;
 
+    if (child->project_fd < 0)
+        child->skeleton_fd = -1;
     close_all_but(child);
     int *const fds[] = { &child->control_fd, &child->listener_fd, &child->rules_fd,
+                         &child->project_fd, &child->skeleton_fd, &child->watch_fd,
                          &child->init_fd };
     for (size_t i = 0; r >= 0 && i < sizeof fds / sizeof *fds; i++)
         r = move_up(fds[i]);
@@ -265,6 +276,12 @@ static long arrange_descriptors(struct child *child)
         r = place_at(child->listener_fd, PROTOCOL_LISTENER_FD, 0);
     if (r >= 0)
         r = place_at(child->rules_fd, PROTOCOL_RULES_FD, 0);
+    if (r >= 0)
+        r = place_at(child->project_fd, PROTOCOL_PROJECT_FD, 0);
+    if (r >= 0)
+        r = place_at(child->skeleton_fd, PROTOCOL_SKELETON_FD, 0);
+    if (r >= 0)
+        r = place_at(child->watch_fd, PROTOCOL_WATCH_FD, 0);
     if (r >= 0)
         r = place_at(child->init_fd, INIT_IMAGE_FD, O_CLOEXEC);
     if (r >= 0)
@@ -277,7 +294,7 @@ static long become_init(struct child *child)
     static const char *const no_environment[] = { NULL };
     char pid[24];
     char umask[24];
-    char flags[3] = "";
+    char flags[4] = "";
     const char *arguments[] = { "coop-init",
                                 write_number(pid + sizeof pid, (unsigned long)child->command_pid),
                                 NULL, NULL, NULL };
@@ -287,13 +304,16 @@ static long become_init(struct child *child)
         flags[n++] = child->plan->policy->network == COOP_NETWORK_HOST ? '-' : DOOR_OWN_NETWORK;
         if (child->rules_fd >= 0)
             flags[n++] = DOOR_RULES;
+        if (child->project_fd >= 0)
+            flags[n++] = DOOR_PROJECT;
         flags[n] = '\0';
         arguments[2] = flags;
         arguments[3] = write_number(umask + sizeof umask, child->umask);
     }
-    long r = child_shrink_bounding_set(CAP_SYS_PTRACE);
+    uint64_t kept = init_capabilities(child);
+    long r = child_shrink_bounding_set(kept);
     if (r == 0)
-        r = keep_one_capability();
+        r = keep_capabilities(kept);
     if (r == 0)
         r = arrange_descriptors(child);
     if (r < 0)

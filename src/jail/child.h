@@ -42,6 +42,7 @@ struct child {
     int listener_fd;       /* made by the command's process in the table that both share */
     bool pool_is_attached; /* an older kernel wanted it */
     int place_fd, pristine_fd, masks_fd; /* mask_steps.h */
+    int project_fd, watch_fd;            /* project_steps.h; -1: there is no project */
     bool needs_remount;                  /* an older kernel sets attributes only afterwards */
     mode_t umask;
     pid_t command_pid;
@@ -66,7 +67,7 @@ int bare_main(void *child); /* no namespaces: the command without an init */
 
 void child_wait(uint32_t *futex, uint32_t while_it_is);
 void child_tell(uint32_t *futex, uint32_t value);
-long child_shrink_bounding_set(int kept); /* a capability, or -1 */
+long child_shrink_bounding_set(uint64_t kept); /* capabilities, a bit each */
 
 /* Applies one step: 0 or -errno. */
 int step_apply(struct child *child, const struct step *step);

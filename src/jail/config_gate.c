@@ -40,16 +40,20 @@ static int read_text(int fd, struct buffer *out)
 static const struct box_root *find_root(const struct coop_box *box, const char *path,
                                         const char **out_rest)
 {
+    const struct box_root *found = NULL;
+    size_t longest = 0;
+
     for (size_t i = 0; i < box->n_roots; i++) {
         const struct box_root *root = &box->roots[i];
-        size_t n = strlen(root->path);
+        size_t n = strcmp(root->path, "/") == 0 ? 0 : strlen(root->path);
 
-        if (path_is_within(path, root->path) && path[n] == '/') {
+        if (path_is_within(path, root->path) && path[n] == '/' && (!found || n > longest)) {
             *out_rest = path + n + 1;
-            return root;
+            found = root;
+            longest = n;
         }
     }
-    return NULL;
+    return found;
 }
 
 /* No link is followed: whoever put one there could mean any file of the owner's. */
@@ -119,7 +123,7 @@ int config_gate(struct coop_box *box, const char *path, int rule, int fd)
     auto_buffer struct buffer new_text = { 0 };
     auto_buffer struct buffer old_text = { 0 };
     auto_buffer struct buffer passed = { 0 };
-    const char *rest;
+    const char *rest = NULL;
     const struct box_root *root = find_root(box, path, &rest);
 
     if (!root)

@@ -17,13 +17,15 @@
 /* How the box was made, as init's argument says it. */
 #define DOOR_OWN_NETWORK 'n' /* the network namespace is the box's own */
 
-#define DOOR_RULES 'p' /* PROTOCOL_RULES_FD holds protected paths; the mask follows as a number */
+#define DOOR_PROJECT 'r' /* a directory of the host is the root */
+#define DOOR_RULES   'p' /* PROTOCOL_RULES_FD holds protected paths; the mask follows as a number */
 
 struct seccomp_notif;
 
 struct door {
     bool has_own_network;
-    bool has_rules; /* there are protected paths */
+    bool has_rules; /* there are protected paths, or a project */
+    bool has_project;
     bool is_open;   /* somebody can still ask */
 };
 

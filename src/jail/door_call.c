@@ -14,9 +14,6 @@
 #ifndef SECCOMP_USER_NOTIF_FLAG_CONTINUE
 #define SECCOMP_USER_NOTIF_FLAG_CONTINUE 1u
 #endif
-#ifndef SECCOMP_ADDFD_FLAG_SEND
-#define SECCOMP_ADDFD_FLAG_SEND 2u /* Linux 5.14 */
-#endif
 
 void door_clear(void *memory, size_t n)
 {
@@ -78,27 +75,24 @@ void door_answer(uint64_t id, long result)
     (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+/*
+ * First the descriptor, then, when ours is closed, the answer. With both in one step the caller would
+ * run while init still holds the file open for writing: a program that writes another and executes it
+ * would now and then be told ETXTBSY, and a reader of a FIFO would wait for a writer that is gone.
+ */
 void door_answer_descriptor(uint64_t id, int fd, bool close_on_exec)
 {
     struct seccomp_notif_addfd add = {
         .id = id,
-        .flags = SECCOMP_ADDFD_FLAG_SEND,
         .srcfd = (uint32_t)fd,
         .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
     };
     long r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-
-    if (r >= 0)
-        return;
-    if (r != -EINVAL) {
-        door_answer(id, r);
-        return;
-    }
-    add.flags = 0;
-    r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
     struct seccomp_notif_resp response = { .id = id,
                                            .val = r < 0 ? 0 : r,
                                            .error = r < 0 ? (int32_t)r : 0 };
+
+    (void)raw(SYS_close, fd);
     (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
@@ -128,6 +122,8 @@ long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out,
     while (n < size) {
         size_t piece = PAGE - (size_t)((at + n) % PAGE);
 
+        if (n == 0 && piece > 256) /* most are shorter */
+            piece = 256;
         if (piece > size - n)
             piece = size - n;
         long got = read_some(asked, at + n, out + n, piece);
@@ -135,7 +131,7 @@ long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out,
             return -EFAULT;
         for (long i = 0; i < got; i++)
             if (out[n + (size_t)i] == '\0')
-                return door_is_waiting(asked->id) ? (long)n + i : -ESRCH;
+                return (long)n + i;
         n += (size_t)got;
     }
     return -ENAMETOOLONG;

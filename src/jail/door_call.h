@@ -25,13 +25,14 @@ void door_proc_path(const struct seccomp_notif *asked, const char *rest, char ou
 bool door_is_waiting(uint64_t id);
 void door_answer(uint64_t id, long result); /* -errno, 0, or DOOR_CONTINUE */
 
-/* Gives the caller a copy of a descriptor as the call's result, or the reason why not. */
+/* Gives the caller a descriptor as the call's result, or the reason why not. Closes ours. */
 void door_answer_descriptor(uint64_t id, int fd, bool close_on_exec);
 
 /* All of it or -EFAULT. */
 long door_read_memory(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n);
 
-/* A string with its NUL; its length, -ENAMETOOLONG or -EFAULT. */
+/* A string with its NUL; its length, -ENAMETOOLONG or -EFAULT. It is the caller's if door_is_waiting()
+ * afterwards: else the number may be somebody else's by now. */
 long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out, size_t size);
 
 /* Tells the supervisor. `rule`: which protect rule, or -1. */

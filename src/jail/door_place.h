@@ -16,7 +16,9 @@
 
 struct place {
     int parent_fd;           /* the directory, O_PATH; -1: none */
+    int act_fd;              /* where names are made: parent_fd, or of a project that is the root */
     bool is_inside;          /* within a protected root */
+    bool is_top;             /* the directory is the root, and the name the project's there */
     bool is_own_descriptors; /* the directory is init's own /proc/self/fd: the caller's is meant */
     bool had_slash;          /* the path ended in one */
     char path[2 * PLACE_PATH_MAX + 2]; /* of the box; the directory and the name */
@@ -26,6 +28,12 @@ struct place {
 /* Reads the rules from the descriptor; false: something is wrong with them. */
 bool place_rules_load(int fd);
 
+/* Where a project is the root: what of it is the box's own or another mount, or below such. */
+bool place_is_outside(const char *path);
+bool place_is_in_project(const char *path);
+/* Names of the project's top level that may not be read. */
+bool place_is_hidden(const char *name);
+
 /*
  * Resolves all but the last component of `path`, from the caller's directory or the descriptor
  * `start_fd` of ours. 0; DOOR_CONTINUE: the kernel shall say what is wrong with it, or the wall
@@ -33,6 +41,8 @@ bool place_rules_load(int fd);
  */
 long place_find(struct place *place, const struct seccomp_notif *asked, int directory,
                 const char *path);
+long place_find_within(struct place *place, const struct seccomp_notif *asked, int directory,
+                       const char *path, uint64_t resolve); /* RESOLVE_... of openat2(2) */
 long place_find_from(struct place *place, int start_fd, const char *path);
 
 /* The caller's working directory, or the one behind its descriptor; -errno. */
@@ -48,9 +58,21 @@ int place_rule(const char *path);
 /* The rule that the path itself is under, if the rule has a gate (door_gate.h); else -1. */
 int place_gate(const char *path);
 
-/* Whether it is a directory on the way to something protected: it may be made, but not be anything
- * else, nor be moved. */
+/* What stands on the way to something protected must be a directory: the rule that forbids a file,
+ * or moving the directory; -1: none. Of patterns with wildcards only their literal beginning counts:
+ * else no file could be made anywhere. */
 int place_rule_below(const char *path);
 
-/* Whether the directory, moved to `path`, would bring something protected along. */
-int place_rule_brought(const char *path, int directory_fd);
+/* The same for a symbolic link, which could lead to what was made elsewhere: here the words behind a
+ * wildcard count as well. */
+int place_rule_link(const char *path);
+
+/* Whether something below the one path is protected that would not be below the other. */
+bool place_is_stricter(const char *path, const char *other);
+
+/* The rule about something in the directory that is protected below `path`, but not below `other`;
+ * also where it cannot be looked through. -1: there is nothing. */
+int place_rule_within(const char *path, const char *other, int directory_fd);
+
+/* Whether the path lies in a protected root. */
+bool place_is_inside(const char *path);

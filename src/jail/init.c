@@ -21,6 +21,7 @@
 #include "jail/door.h"
 #include "jail/door_files.h"
 #include "jail/door_gate.h"
+#include "jail/door_project.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
@@ -173,27 +174,35 @@ _Noreturn void init_main(long *stack)
         leave();
     struct door door = { .is_open = stack[0] > 2 };
     for (const char *p = stack[0] > 2 ? arguments[2] : ""; *p; p++)
-        door.has_own_network |= *p == DOOR_OWN_NETWORK, door.has_rules |= *p == DOOR_RULES;
+        door.has_own_network |= *p == DOOR_OWN_NETWORK, door.has_rules |= *p == DOOR_RULES,
+            door.has_project |= *p == DOOR_PROJECT;
     if (door.has_rules) {
         if (stack[0] < 4 ||
             !door_files_open(PROTOCOL_RULES_FD, (unsigned)parse_number(arguments[3])))
             leave();
         (void)raw(SYS_close, PROTOCOL_RULES_FD);
     }
+    if (door.has_project && !door_project_start())
+        leave();
     struct pollfd fds[] = {
         { .fd = PROTOCOL_CONTROL_FD, .events = POLLIN },
         { .fd = (int)signal_fd, .events = POLLIN },
         { .fd = door.is_open ? PROTOCOL_LISTENER_FD : -1, .events = POLLIN },
+        { .fd = door.has_project ? PROTOCOL_WATCH_FD : -1, .events = POLLIN },
     };
+    reap(command); /* what ended before the descriptor was there */
     for (;;) {
         uint64_t drain[16];
 
-        reap(command);
-        (void)raw(SYS_ppoll, fds, 3, NULL, NULL, 0);
-        if (fds[1].revents)
+        (void)raw(SYS_ppoll, fds, sizeof fds / sizeof *fds, NULL, NULL, 0);
+        if (fds[1].revents) {
             (void)raw(SYS_read, signal_fd, drain, sizeof drain);
+            reap(command);
+        }
         if (fds[0].revents)
             obey(command);
+        if (fds[3].revents)
+            door_project_changed();
         if (fds[2].revents & POLLIN)
             door_serve(&door);
         else if (fds[2].revents)

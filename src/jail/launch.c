@@ -172,7 +172,8 @@ static int clone_sources(struct launch *launch, coop_error **err)
         struct step *step = &plan->steps[i];
         struct stat st;
 
-        if (step->kind != STEP_BIND || !(step->flags & STEP_RECHECK))
+        if ((step->kind != STEP_BIND && step->kind != STEP_PROJECT) ||
+            !(step->flags & STEP_RECHECK))
             continue;
         long fd = raw(NR_OPEN_TREE, step->fd, "",
                       OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_EMPTY_PATH);
@@ -441,6 +442,8 @@ static void fill_child(struct launch *launch)
         .place_fd = -1,
         .pristine_fd = -1,
         .masks_fd = -1,
+        .project_fd = -1,
+        .watch_fd = -1,
         .listener_fd = -1,
         .has_map = launch->user_namespace_fd >= 0,
         .rows = box->options.terminal_rows,
@@ -525,6 +528,7 @@ static int run_launch(struct launch *launch, coop_error **err)
     /* Its end is the end of everything in it, and so of every use of our memory. */
     if (launch->pidfd >= 0)
         reap(launch);
+    launch->box->tree_changed = refusal_is_of_change(&launch->box->plan, &launch->child);
     return refusal_of_step(launch->box, &launch->child, err);
 }
 

@@ -81,11 +81,12 @@ long mask_pristine(struct child *child, const struct step *step)
 {
     close_if(&child->place_fd);
     close_if(&child->pristine_fd);
-    long place = open_beneath(child->root_fd, step->target);
+    bool is_project = !*step->target; /* its parts are shown one by one, and it is kept as a whole */
+    long place = open_beneath(child->root_fd, is_project ? "." : step->target);
     if (place < 0)
         return place;
     child->place_fd = (int)place;
-    long fd = clone_tree(place);
+    long fd = clone_tree(is_project ? child->project_fd : place);
     if (fd < 0)
         return fd;
     child->pristine_fd = (int)fd;

@@ -25,4 +25,5 @@ long mask_cover(struct child *child, const struct step *step);
 
 /* From steps.c. */
 long step_clone_of_pool(struct child *child, const char *path);
+long step_open_source(const struct step *step);
 long step_set_attributes(long mount_fd, unsigned flags, uint64_t set);

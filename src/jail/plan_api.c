@@ -19,7 +19,7 @@ static int with_plan(coop_sandbox *sandbox, char *const argv[], const coop_run_o
     struct buffer text = { 0 };
     coop_run_options options;
 
-    int r = box_take_options(&options, given, err);
+    int r = box_take_options(&options, given, sandbox->policy, err);
     if (r < 0)
         return r;
     cgroup_find(&cgroup);

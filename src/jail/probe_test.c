@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "check.h"
 #include "jail/probe.h"
 #include "sys/raw.h"
+#include "test/check.h"
 
 #define ROUNDS  100
 #define THREADS 4

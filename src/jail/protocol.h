@@ -11,6 +11,9 @@
 #define PROTOCOL_CONTROL_FD  3 /* in init */
 #define PROTOCOL_LISTENER_FD 4 /* seccomp notifications, where there are any */
 #define PROTOCOL_RULES_FD    5 /* protected paths (door_rules.h), where there are any */
+#define PROTOCOL_PROJECT_FD  6 /* where a directory of the host is the root (door_project.h) */
+#define PROTOCOL_SKELETON_FD 7
+#define PROTOCOL_WATCH_FD    8 /* inotify on it */
 
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 

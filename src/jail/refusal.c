@@ -61,6 +61,15 @@ static bool is_of_namespaces(const struct plan *plan, const struct child *child)
            needs_namespaces[plan->steps[child->failed_step].kind];
 }
 
+/* A step that protects what the plan saw in the workspace found something else there. */
+bool refusal_is_of_change(const struct plan *plan, const struct child *child)
+{
+    if (child->error != ESTALE || child->failed_step >= plan->n_steps)
+        return false;
+    enum step_kind kind = plan->steps[child->failed_step].kind;
+    return kind == STEP_HOLD || kind == STEP_KEEP || kind == STEP_MASK || kind == STEP_COVER;
+}
+
 static const char *hint_for(const struct step *step, int errnum)
 {
     if (step->kind == STEP_BIND && errnum == ENOENT)
@@ -134,12 +143,20 @@ int refusal_of_step(const struct coop_box *box, const struct child *child, coop_
         return fail_as(
             err, fail(err, child->error, "start the sandbox: prepare the process that builds it"),
             COOP_ERROR_SETUP);
+    const struct step *step = &plan->steps[child->failed_step];
+    if (refusal_is_of_change(plan, child)) {
+        int changed = fail_kind(
+            err, COOP_ERROR_SETUP, ESTALE,
+            "start the sandbox: '%s' changed while the sandbox was being set up", step->target);
+
+        return fail_hint(err, changed, "run again when nobody moves or replaces protected files");
+    }
     plan_describe_step(plan, child->failed_step, words, sizeof words);
     if (is_of_namespaces(plan, child))
         return not_available(child->error, err, words);
     int r = fail(err, child->error, "start the sandbox: step %zu of %zu, %s",
                  child->failed_step + 1, plan->n_steps, words);
     r = fail_as(err, r, COOP_ERROR_SETUP);
-    const char *hint = hint_for(&plan->steps[child->failed_step], child->error);
+    const char *hint = hint_for(step, child->error);
     return hint ? fail_hint(err, r, "%s", hint) : r;
 }

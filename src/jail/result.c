@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json_write.h"
 #include "base/printable.h"
+#include "base/redact.h"
 #include "jail/box.h"
 #include "jail/result.h"
 #include "plan/seccomp.h"
@@ -53,8 +54,8 @@ static const char *const tier_names[] = {
     [COOP_TIER_FULL] = "full",
 };
 
-static const char *const wall_names[] = { "files", "processes", "network", "syscalls",
-                                          "privileges" };
+static const char *const wall_names[] = { "files",    "processes",  "network",
+                                          "syscalls", "privileges", "protected" };
 
 const char *coop_tier_name(coop_tier tier)
 {
@@ -135,13 +136,24 @@ static void add_limits(struct coop_result *result, const struct coop_box *box)
                                            "limit file-size", "policy", "--file-size SIZE", 1 });
 }
 
-static const char *text_of(struct coop_result *result, const char *prefix, const char *name)
+static void append_printable(void *text, const char *bytes, size_t n)
+{
+    printable_append(text, bytes, n);
+}
+
+/* What a command tried to reach may have a secret in its name. */
+static const char *text_of(struct coop_result *result, const struct coop_box *box, const char *name)
 {
     struct buffer *text = &result->texts[result->n_denials];
 
-    buffer_append_string(text, prefix);
-    printable_append(text, name, strlen(name));
-    return text->failed ? name : text->data;
+    buffer_append_string(text, "");
+    if (box->redacts[0]) { /* the stream itself has ended */
+        redact_run(box->redacts[0], name, strlen(name), append_printable, text);
+        redact_end(box->redacts[0], append_printable, text);
+    } else {
+        printable_append(text, name, strlen(name));
+    }
+    return text->failed || !text->data ? "" : text->data;
 }
 
 /* What a call that was refused at a protected path would have done. */
@@ -194,7 +206,7 @@ static void add_protected(struct coop_result *result, const struct coop_box *box
     buffer_append_string(rule, origin);
     if (!rule->failed)
         add_denial(result,
-                   &(coop_denial){ operation_of(denial->nr), text_of(result, "", denial->text),
+                   &(coop_denial){ operation_of(denial->nr), text_of(result, box, denial->text),
                                    rule->data, rule->data + at, "--no-protect", denial->count });
 }
 
@@ -207,12 +219,12 @@ static void add_refused(struct coop_result *result, const struct coop_box *box)
         if (denial->rule >= 0 || denial->nr < 0)
             add_protected(result, box, denial);
         else if (denial->nr == SYS_connect)
-            add_denial(result, &(coop_denial){ "connect", text_of(result, "", denial->text),
+            add_denial(result, &(coop_denial){ "connect", text_of(result, box, denial->text),
                                                "unix sockets of the host", "default",
                                                "--allow-sockets", denial->count });
         else
             add_denial(result,
-                       &(coop_denial){ "syscall", text_of(result, "", name ? name : "unknown"),
+                       &(coop_denial){ "syscall", text_of(result, box, name ? name : "unknown"),
                                        "seccomp", "default", fix_for(denial->nr), denial->count });
     }
 }

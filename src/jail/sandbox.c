@@ -3,19 +3,24 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/redact.h"
 #include "coop/version.h"
 #include "jail/box.h"
 #include "jail/init_image.h"
 #include "jail/supervise.h"
 #include "policy/digest.h"
+#include "policy/env_rules.h"
 
 #define STACKS_SIZE (3 * CHILD_STACK_SIZE)
 
@@ -59,6 +64,8 @@ static void request_of(const struct coop_box *box, char *const argv[], struct pl
     *out = (struct plan_request){
         .argv = argv,
         .env_pass = box->options.env_pass,
+        .session = box->session,
+        .created = box->created,
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .tty = box->options.terminal,
@@ -69,8 +76,21 @@ static void request_of(const struct coop_box *box, char *const argv[], struct pl
     };
 }
 
+/* Names that never reach a box are refused: leaving them out would surprise later. */
+static int check_env_pass(const coop_policy *policy, const coop_run_options *options,
+                          coop_error **err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && options->env_pass && options->env_pass[i]; i++)
+        r = env_check_pass(options->env_pass[i], strlen(options->env_pass[i]),
+                           policy->second_prefix, err);
+    return r;
+}
+
 /* Callers may be older than the library: what they did not know is zero. */
-int box_take_options(coop_run_options *to, const coop_run_options *from, coop_error **err)
+int box_take_options(coop_run_options *to, const coop_run_options *from, const coop_policy *policy,
+                     coop_error **err)
 {
     *to = (coop_run_options){ 0 };
     if (!from)
@@ -84,7 +104,7 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, coop_er
         if (fcntl(to->keep_fds[i], F_GETFD) < 0)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
                              "the descriptor %d to keep is not open", to->keep_fds[i]);
-    return 0;
+    return check_env_pass(policy, to, err);
 }
 
 static int make_cgroup(struct coop_box *box, coop_error **err)
@@ -130,7 +150,7 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
     request->shares_network = sandbox->template->network_fd >= 0;
 }
 
-static int compile_and_launch(struct coop_box *box, char *const argv[], coop_error **err)
+static int try_launch(struct coop_box *box, char *const argv[], coop_error **err)
 {
     struct plan_request request;
 
@@ -141,6 +161,21 @@ static int compile_and_launch(struct coop_box *box, char *const argv[], coop_err
         r = launch(box, err);
     if (r == 0)
         box->sandbox->has_run = true;
+    return r;
+}
+
+/* Somebody may change the tree between the look at it and the mounts: then once more. */
+static int compile_and_launch(struct coop_box *box, char *const argv[], coop_error **err)
+{
+    auto_error coop_error *first = NULL;
+    int r = try_launch(box, argv, &first);
+
+    if (r < 0 && box->tree_changed) {
+        plan_done(&box->plan);
+        return try_launch(box, argv, err);
+    }
+    if (r < 0 && err)
+        *err = take_ptr(first);
     return r;
 }
 
@@ -197,10 +232,38 @@ void box_free(struct coop_box *box)
     free(box->roots);
     for (size_t i = 0; i < box->n_denials; i++)
         free(box->denials[i].why);
+    redact_free(box->redacts[0]);
+    redact_free(box->redacts[1]);
     capture_done(&box->captures[0]);
     capture_done(&box->captures[1]);
     plan_done(&box->plan);
     free(box);
+}
+
+/* The facts of this run that coop finds out itself. */
+static int take_facts(struct coop_box *box, coop_error **err)
+{
+    const bool *tells = box->sandbox->policy->tells;
+    unsigned char bytes[(sizeof box->session - 1) / 2];
+    time_t now = time(NULL);
+    struct tm utc;
+
+    if (tells[COOP_FACT_SESSION]) {
+        if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+            return fail(err, errno, "get random bytes for an id of the run");
+        for (size_t i = 0; i < sizeof bytes; i++)
+            (void)snprintf(box->session + 2 * i, 3, "%02x", bytes[i]);
+    }
+    if (tells[COOP_FACT_CREATED] && gmtime_r(&now, &utc))
+        (void)strftime(box->created, sizeof box->created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return 0;
+}
+
+static int take_redacts(struct coop_box *box, coop_error **err)
+{
+    int r = policy_redact(box->sandbox->policy, false, &box->redacts[0], err);
+
+    return r < 0 ? r : policy_redact(box->sandbox->policy, false, &box->redacts[1], err);
 }
 
 /* For the gate (config_gate.h). Without them it lets nothing pass. */
@@ -231,12 +294,16 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     struct coop_box *box = box_new(sandbox);
     if (!box)
         return fail_no_memory(err);
-    int r = box_take_options(&box->options, options, err);
+    int r = box_take_options(&box->options, options, sandbox->policy, err);
     if (r == 0) {
         capture_init(&box->captures[0], (size_t)box->options.capture_max);
         capture_init(&box->captures[1], (size_t)box->options.capture_max);
-        r = make_cgroup(box, err);
+        r = take_facts(box, err);
     }
+    if (r == 0)
+        r = take_redacts(box, err);
+    if (r == 0)
+        r = make_cgroup(box, err);
     if (r == 0)
         r = start_at_best_tier(box, argv, err);
     if (r == 0) {

@@ -18,6 +18,7 @@
 #include "jail/child.h"
 #include "jail/command_steps.h"
 #include "jail/mask_steps.h"
+#include "jail/project_steps.h"
 #include "jail/protocol.h"
 #include "jail/remount.h"
 #include "sys/kernel.h"
@@ -263,7 +264,7 @@ long step_set_attributes(long mount_fd, unsigned flags, uint64_t set)
 }
 
 /* The source as a detached copy of its mounts; what was opened before must still be there. */
-static long open_source(const struct step *step)
+long step_open_source(const struct step *step)
 {
     struct stat now;
 
@@ -288,7 +289,7 @@ static long open_source(const struct step *step)
 
 static long bind_mount(struct child *child, const struct step *step)
 {
-    long fd = open_source(step);
+    long fd = step_open_source(step);
 
     if (fd < 0)
         return fd;
@@ -548,6 +549,8 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_ROOT] = make_root,
     [STEP_ENTER_TEMPLATE] = enter_template,
     [STEP_BIND] = bind_mount,
+    [STEP_PROJECT] = project_take,
+    [STEP_SHOW] = project_show,
     [STEP_PRIVATE] = private_directory,
     [STEP_TMPFS] = tmpfs,
     [STEP_PROC] = proc,

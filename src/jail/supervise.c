@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/redact.h"
 #include "jail/box.h"
 #include "jail/clock.h"
 #include "jail/config_gate.h"
@@ -147,21 +148,51 @@ int supervise_start(struct coop_box *box, coop_error **err)
     return 0;
 }
 
+static void give_output(struct coop_box *box, int stream, const char *bytes, size_t n)
+{
+    if (box->options.on_output)
+        box->options.on_output(box->options.context,
+                               stream ? COOP_STREAM_STDERR : COOP_STREAM_STDOUT, bytes, n);
+    else
+        capture_append(&box->captures[stream], bytes, n);
+}
+
+/* Nobody wants more of a stream that on_output has closed. */
+static void give_stdout(void *box, const char *bytes, size_t n)
+{
+    if (((struct coop_box *)box)->output_fds[0] >= 0)
+        give_output(box, 0, bytes, n);
+}
+
+static void give_stderr(void *box, const char *bytes, size_t n)
+{
+    if (((struct coop_box *)box)->output_fds[1] >= 0)
+        give_output(box, 1, bytes, n);
+}
+
+static redact_put *const givers[] = { give_stdout, give_stderr };
+
+/* At its end; what was held back because a secret might have followed goes out. */
+static void end_output(struct coop_box *box, int stream)
+{
+    if (box->redacts[stream])
+        redact_end(box->redacts[stream], givers[stream], box);
+    close_watched(box, &box->output_fds[stream]);
+}
+
 /* At most one chunk a step, so that no stream starves the others or the timer. */
 static ssize_t read_output(struct coop_box *box, int stream)
 {
     char bytes[CHUNK];
     ssize_t n = read(box->output_fds[stream], bytes, sizeof bytes);
 
-    if (n > 0) {
-        if (box->options.on_output)
-            box->options.on_output(box->options.context,
-                                   stream ? COOP_STREAM_STDERR : COOP_STREAM_STDOUT, bytes,
-                                   (size_t)n);
-        else
-            capture_append(&box->captures[stream], bytes, (size_t)n);
+    if (n > 0 && box->redacts[stream]) {
+        redact_run(box->redacts[stream], bytes, (size_t)n, givers[stream], box);
+        explicit_bzero(bytes, (size_t)n); /* it was there as the command wrote it */
+    } else if (n > 0) {
+        give_output(box, stream, bytes, (size_t)n);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-        close_watched(box, &box->output_fds[stream]);
+        end_output(box, stream);
         errno = 0;
     }
     return n;
@@ -446,7 +477,7 @@ static void on_end(struct coop_box *box)
             ssize_t n = read_output(box, i);
 
             if (n < 0 && errno == EAGAIN) /* held by somebody outside the box: not waited for */
-                close_fd(&box->output_fds[i]);
+                end_output(box, i);
         }
     give_back_input(box);
     close_fd(&box->input_fd);

@@ -25,7 +25,7 @@ struct making {
 
 bool template_is_possible(const coop_policy *policy, const struct host *host)
 {
-    if (host->is_root || !host->namespaces || !host->mount_setattr ||
+    if (host->is_root || !host->namespaces || !host->mount_setattr || policy->root ||
         (policy->has_uid && policy->uid == 0) || policy->mode == COOP_MODE_DISABLED)
         return false;
     for (size_t i = 0; i < policy->n_mounts; i++)
@@ -152,6 +152,8 @@ int template_new(const coop_policy *policy, const struct host *host, struct temp
         .place_fd = -1,
         .pristine_fd = -1,
         .masks_fd = -1,
+                   .project_fd = -1,
+                   .watch_fd = -1,
                    .listener_fd = -1,
                    .proc_ready = 1 },
     };

@@ -179,6 +179,7 @@ static void free_terminal(struct terminal *terminal)
     close_fd(&terminal->in.fd);
     close_fd(&terminal->out.fd);
     close_fd(&terminal->tty_fd);
+    buffer_wipe(&terminal->redacted);
     free(terminal);
 }
 
@@ -190,6 +191,7 @@ int terminal_open(const struct terminal_options *options, struct terminal **out,
         return fail_no_memory(err);
     terminal->in.fd = terminal->out.fd = terminal->tty_fd = -1;
     terminal->master_fd = options->master_fd;
+    terminal->redact = options->redact;
     terminal->last_input = '\n';
     int r = adopt_master(options->master_fd, err);
     if (r == 0)

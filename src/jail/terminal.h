@@ -21,6 +21,9 @@
  * terminal_resize(), on SIGCONT terminal_continue(), before dying by a signal terminal_restore().
  * It ignores SIGPIPE, or a closed stdout kills it before its terminal is restored.
  *
+ * What may be the beginning of a secret is held back for a moment, and shown if nothing follows: a
+ * secret that is printed slowly, or with colours in it, is seen.
+ *
  * In the background (started with &, or continued with bg) the caller's terminal is left alone:
  * output is relayed, input waits, and once the job comes to the foreground raw mode is entered.
  */
@@ -45,6 +48,7 @@ struct terminal_options {
     int master_fd;       /* taken if terminal_open() succeeds: the master of the box's pty */
     bool locale_is_utf8; /* the caller's locale says so; asked if the terminal's IUTF8 does not */
     bool is_running;     /* the command runs: size and settings were given to it, and are its own */
+    struct redact *redact; /* borrowed: takes secrets out of the output; NULL: there are none */
 };
 
 /* What the box's pty is to start with. */

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <signal.h>
+#include <stdint.h>
 #include <termios.h>
 
+#include "base/buffer.h"
+#include "base/redact.h"
 #include "jail/terminal.h"
 
 #define TERMINAL_CHUNK 4096
@@ -35,6 +38,11 @@ struct terminal {
     size_t n_input;
     size_t n_input_done;
     char input[TERMINAL_CHUNK];
+
+    struct redact *redact;  /* borrowed; NULL: none */
+    struct buffer redacted; /* what came out of it and is not yet filtered */
+    size_t n_redacted_done;
+    int64_t flush_ms; /* when to show what is held back; 0: nothing is */
 
     size_t n_output;
     size_t n_output_done;

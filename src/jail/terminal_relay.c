@@ -1,11 +1,15 @@
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "jail/terminal_private.h"
 
 /* How often a job in the background looks whether it has come to the foreground: nothing tells it. */
 #define BACKGROUND_POLL_MS 250
+
+/* How long the beginning of a secret is held back when nothing follows. */
+#define FLUSH_MS 100
 
 /* Chunks carried by one call before others in the loop have their turn. */
 #define MAX_CHUNKS 16
@@ -156,8 +160,78 @@ static bool send_output(struct terminal *terminal)
 /* The last of the output takes the terminal back to what it was. */
 static void queue_undo(struct terminal *terminal)
 {
-    terminal->n_output = term_filter_undo(&terminal->filter, terminal->output);
+    terminal->n_output +=
+        term_filter_undo(&terminal->filter, terminal->output + terminal->n_output);
     terminal->filter.modes.changed = 0;
+}
+
+/* ---- secrets */
+
+static void keep_redacted(void *context, const char *bytes, size_t n)
+{
+    buffer_append(context, bytes, n);
+}
+
+static bool has_redacted(const struct terminal *terminal)
+{
+    return terminal->n_redacted_done < terminal->redacted.length;
+}
+
+/* A piece of it through the filter; what it grew by has its turn when that has gone out. */
+static void filter_redacted(struct terminal *terminal)
+{
+    struct buffer *text = &terminal->redacted;
+    size_t left = text->length - terminal->n_redacted_done;
+    size_t n = left < TERMINAL_CHUNK ? left : TERMINAL_CHUNK;
+
+    terminal->n_output = term_filter_run(&terminal->filter, text->data + terminal->n_redacted_done,
+                                         n, terminal->output);
+    terminal->n_redacted_done += n;
+    if (has_redacted(terminal))
+        return;
+    text->length = terminal->n_redacted_done = 0;
+    if (terminal->state & TERMINAL_BOX_CLOSED)
+        queue_undo(terminal);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Where memory runs out, output is lost, never a secret let through. */
+static void redact_chunk(struct terminal *terminal, char *chunk, size_t n)
+{
+    redact_run(terminal->redact, chunk, n, keep_redacted, &terminal->redacted);
+    explicit_bzero(chunk, n);
+    terminal->flush_ms = redact_is_holding(terminal->redact) ? now_ms() + FLUSH_MS : 0;
+}
+
+static void flush_when_idle(struct terminal *terminal)
+{
+    if (terminal->flush_ms == 0 || now_ms() < terminal->flush_ms)
+        return;
+    terminal->flush_ms = 0;
+    redact_flush(terminal->redact, keep_redacted, &terminal->redacted);
+    terminal_write_output(terminal);
+}
+
+/* ---- output */
+
+/* EIO: the last descriptor of the other side was closed. */
+static void end_output(struct terminal *terminal)
+{
+    terminal->state |= TERMINAL_BOX_CLOSED;
+    terminal->flush_ms = 0;
+    if (terminal->redact)
+        redact_end(terminal->redact, keep_redacted, &terminal->redacted);
+    if (has_redacted(terminal))
+        filter_redacted(terminal);
+    else
+        queue_undo(terminal);
 }
 
 /* False: nothing more to read at the moment, or ever. */
@@ -165,16 +239,21 @@ static bool fetch_output(struct terminal *terminal)
 {
     char chunk[TERMINAL_CHUNK];
 
-    if (terminal->state & TERMINAL_BOX_CLOSED)
-        return false;
-    ssize_t n = read(terminal->master_fd, chunk, sizeof chunk);
-    if (n < 0 && is_temporary(errno))
-        return false;
-    if (n > 0) {
-        terminal->n_output = term_filter_run(&terminal->filter, chunk, (size_t)n, terminal->output);
-    } else { /* EIO: the last descriptor of the other side was closed */
-        terminal->state |= TERMINAL_BOX_CLOSED;
-        queue_undo(terminal);
+    if (has_redacted(terminal)) {
+        filter_redacted(terminal);
+    } else {
+        if (terminal->state & TERMINAL_BOX_CLOSED)
+            return false;
+        ssize_t n = read(terminal->master_fd, chunk, sizeof chunk);
+        if (n < 0 && is_temporary(errno))
+            return false;
+        if (n <= 0)
+            end_output(terminal);
+        else if (terminal->redact)
+            redact_chunk(terminal, chunk, (size_t)n);
+        else
+            terminal->n_output =
+                term_filter_run(&terminal->filter, chunk, (size_t)n, terminal->output);
     }
     if (terminal->out.fd < 0 || terminal->state & TERMINAL_CALLER_GONE)
         terminal->n_output = 0;
@@ -191,7 +270,8 @@ void terminal_write_output(struct terminal *terminal)
 
 unsigned terminal_state(const struct terminal *terminal)
 {
-    bool is_done = terminal->state & TERMINAL_BOX_CLOSED && !has_output(terminal);
+    bool is_done =
+        terminal->state & TERMINAL_BOX_CLOSED && !has_output(terminal) && !has_redacted(terminal);
 
     return terminal->state | (is_done ? TERMINAL_DONE : 0);
 }
@@ -227,7 +307,15 @@ int terminal_poll_timeout_ms(const struct terminal *terminal)
 {
     if (terminal->in.fd < 0 && wants_input(terminal))
         return 0; /* an end-of-file to be sent */
-    return is_waiting_for_foreground(terminal) ? BACKGROUND_POLL_MS : -1;
+    int timeout = is_waiting_for_foreground(terminal) ? BACKGROUND_POLL_MS : -1;
+    if (has_redacted(terminal) && !has_output(terminal))
+        return 0;
+    if (terminal->flush_ms) {
+        int64_t left = terminal->flush_ms - now_ms();
+
+        return left < 0 ? 0 : (int)left;
+    }
+    return timeout;
 }
 
 void terminal_poll_handle(struct terminal *terminal, const struct pollfd *fds)
@@ -242,6 +330,7 @@ void terminal_poll_handle(struct terminal *terminal, const struct pollfd *fds)
         set_caller_gone(terminal);
     if (in || master || terminal->in.fd < 0)
         terminal_read_input(terminal);
-    if (out || master)
+    if (out || master || has_redacted(terminal))
         terminal_write_output(terminal);
+    flush_when_idle(terminal);
 }

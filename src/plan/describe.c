@@ -19,6 +19,8 @@ static const char *const names[STEP_KINDS] = {
     [STEP_ROOT] = "make the root",
     [STEP_ENTER_TEMPLATE] = "enter the prepared view",
     [STEP_BIND] = "bind",
+    [STEP_PROJECT] = "take as the root's content",
+    [STEP_SHOW] = "show",
     [STEP_PRIVATE] = "private directory",
     [STEP_TMPFS] = "mount tmpfs",
     [STEP_PROC] = "mount proc",
@@ -84,6 +86,14 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
         return;
     case STEP_PRISTINE:
         (void)snprintf(out, size, "%s '/%s'", name, step->target);
+        return;
+    case STEP_PROJECT:
+        (void)snprintf(out, size, "%s%s '%s'", name,
+                       step->flags & STEP_READ_ONLY ? ", read-only," : "", step->source);
+        return;
+    case STEP_SHOW:
+        (void)snprintf(out, size, "%s '/%s'", step->flags & STEP_HIDDEN ? "hide" : name,
+                       step->target);
         return;
     case STEP_HOLD:
     case STEP_KEEP:

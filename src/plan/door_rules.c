@@ -61,6 +61,13 @@ static struct glob *compile(const struct plan_never *never, bool ignore_case,
     return glob_new(text.data, text.length, ignore_case, never->origin, findings);
 }
 
+static void append_strings(struct buffer *out, const struct plan_strings *strings)
+{
+    if (strings->length)
+        buffer_append(out, strings->text, strings->length);
+    buffer_append_char(out, '\0');
+}
+
 static void append_roots(const struct plan *plan, struct buffer *out,
                          struct door_rules_header *header)
 {
@@ -68,6 +75,10 @@ static void append_roots(const struct plan *plan, struct buffer *out,
     header->roots_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_never_roots; i++)
         buffer_append(out, plan->never_roots[i].path, strlen(plan->never_roots[i].path) + 1);
+    header->outside_at = (uint32_t)out->length;
+    append_strings(out, &plan->outside);
+    header->hidden_at = (uint32_t)out->length;
+    append_strings(out, &plan->hidden);
     header->gates_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_never; i++)
         buffer_append_char(out, plan->never[i].has_gate);
@@ -130,7 +141,7 @@ int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
     struct glob **globs = plan_memory(plan, plan->n_never * sizeof *globs);
     int r = 0;
 
-    if (plan->n_never == 0)
+    if (plan->n_never == 0 && !plan->is_root_view)
         return 0;
     if (!globs || plan->failed)
         return fail_no_memory(err);

@@ -1,8 +1,8 @@
 /*
  * door_rules.h - what the door protects, as bytes: made by the plan, read by init
  *
- *   header, roots (strings, each with its NUL), gates, padding to 8, packed patterns
- *   (policy/glob_pack.h)
+ *   header, roots (strings, each with its NUL), outside, hidden, gates, padding to 8, packed
+ *   patterns (policy/glob_pack.h)
  *
  * Roots are directories of the box, "/work" say: only there does anything need deciding. Patterns
  * are about paths of the box without their leading slash: "work/.git/hooks".
@@ -15,6 +15,8 @@ struct door_rules_header {
     uint32_t size; /* of all */
     uint32_t n_roots;
     uint32_t roots_at;
+    uint32_t outside_at; /* paths of the box that no root holds, where one is "/"; ends with "" */
+    uint32_t hidden_at;  /* names of the top level that may not be read, there; likewise */
     uint32_t gates_at; /* a byte for each pattern: 1 if it has a gate (jail/door_gate.h) */
     uint32_t patterns_at;
 };

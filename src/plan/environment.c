@@ -2,8 +2,9 @@
  * environment.c - the command's environment, built and never inherited
  *
  * A command that runs on the host itself, because the sandbox is disabled, keeps the host's.
- * Order of strength otherwise: what coop knows (PATH, HOME ...), then what describes the caller's locale and
- * terminal, then what the caller passes by name, then what the policy sets.
+ * Order of strength otherwise: what every box has (env_rules.h), then what the caller passes by
+ * name, then what the policy sets, then facts about the run, then secrets. Those last two nothing
+ * else may name, or they could not be believed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,103 +13,184 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/plan.h"
+#include "policy/env_rules.h"
 
 extern char **environ;
 
-/* Taken over from the caller when set: they describe its language, clock and terminal. */
-static const char *const taken_over[] = { "LANG", "TERM", "TZ", "COLORTERM", "NO_COLOR" };
+struct building {
+    struct plan *plan;
+    size_t capacity; /* of plan->environment */
+};
 
-static int set(struct plan *plan, size_t capacity, const char *name, const char *value)
+/* `entry` is "NAME=VALUE" and lives as long as the plan; one of the same name goes. */
+static void put(struct building *building, char *entry)
 {
-    size_t length = strlen(name);
-    char *entry = plan_text(plan, "%s=%s", name, value);
+    struct plan *plan = building->plan;
+    size_t length = entry ? strcspn(entry, "=") + 1 : 0;
 
-    if (!entry)
-        return -ENOMEM;
-    for (size_t i = 0; i < plan->n_environment; i++)
-        if (strncmp(plan->environment[i], name, length) == 0 &&
-            plan->environment[i][length] == '=') {
+    for (size_t i = 0; entry && i < plan->n_environment; i++)
+        if (strncmp(plan->environment[i], entry, length) == 0) {
             plan->environment[i] = entry;
-            return 0;
+            return;
         }
-    if (plan->n_environment + 1 >= capacity)
-        return -ENOMEM;
-    plan->environment[plan->n_environment++] = entry;
-    return 0;
+    if (!entry || plan->n_environment + 1 >= building->capacity)
+        plan->failed = true;
+    else
+        plan->environment[plan->n_environment++] = entry;
 }
 
-static bool is_locale(const char *entry)
+static void set(struct building *building, const char *name, const char *value)
 {
-    return strncmp(entry, "LC_", 3) == 0 || strncmp(entry, "LANGUAGE=", 9) == 0;
+    if (value)
+        put(building, plan_text(building->plan, "%s=%s", name, value));
 }
+
+/* ---- what every box has */
+
+static const char *user_name(const struct plan *plan)
+{
+    const char *user = getenv("USER");
+
+    if (plan->inside_uid == 0)
+        return "root";
+    return user && *user ? user : "user";
+}
+
+/* Only what exists inside: our own places. */
+static const char *temporary_directory(const struct plan *plan)
+{
+    const char *path = plan->tier < COOP_TIER_NAMESPACES ? NULL : getenv("TMPDIR");
+
+    return path && (strcmp(path, "/tmp") == 0 || strcmp(path, "/var/tmp") == 0) ? path : NULL;
+}
+
+/* NULL: not set. */
+static const char *own_value(struct plan *plan, const char *name)
+{
+    if (strcmp(name, "PATH") == 0)
+        return plan_text(plan, "%s/tools:/usr/local/bin:/usr/bin:/bin",
+                         plan->is_root_view ? "" : plan->workspace_view);
+    if (strcmp(name, "HOME") == 0)
+        return plan->workspace_view;
+    if (strcmp(name, "PWD") == 0)
+        return plan->directory;
+    if (strcmp(name, "USER") == 0 || strcmp(name, "LOGNAME") == 0)
+        return user_name(plan);
+    if (strcmp(name, "SHELL") == 0)
+        return "/bin/sh";
+    if (strcmp(name, "TMPDIR") == 0)
+        return temporary_directory(plan);
+    return NULL;
+}
+
+/* "LC_*": every variable of the caller with that beginning. */
+static void inherit_all(struct building *building, const char *beginning, size_t n)
+{
+    for (char **e = environ; e && *e; e++)
+        if (strncmp(*e, beginning, n) == 0 && strchr(*e, '='))
+            put(building, plan_copy(building->plan, *e));
+}
+
+static void inherit(struct building *building)
+{
+    for (const struct env_inherited *row = env_inherited; row->pattern; row++) {
+        size_t n = strlen(row->pattern);
+
+        if (row->source == ENV_FROM_COOP)
+            set(building, row->pattern, own_value(building->plan, row->pattern));
+        else if (row->pattern[n - 1] == '*')
+            inherit_all(building, row->pattern, n - 1);
+        else
+            set(building, row->pattern, getenv(row->pattern));
+    }
+}
+
+static void keep_hosts(struct building *building)
+{
+    struct plan *plan = building->plan;
+
+    for (char **e = environ; e && *e; e++)
+        if (strchr(*e, '='))
+            plan->environment[plan->n_environment++] = plan_copy(plan, *e);
+}
+
+/* ---- facts and secrets */
+
+static const char *fact(const struct plan *plan, coop_fact which, const char *found)
+{
+    if (!plan->policy->tells[which])
+        return NULL;
+    if (plan->policy->facts[which])
+        return plan->policy->facts[which];
+    return found ? found : "";
+}
+
+static int tell_facts(struct building *building, const struct plan_request *request,
+                      coop_error **err)
+{
+    struct plan *plan = building->plan;
+    const struct env_facts facts = {
+        .session = fact(plan, COOP_FACT_SESSION, request->session),
+        .workspace = fact(plan, COOP_FACT_WORKSPACE, plan->workspace_view),
+        .created = fact(plan, COOP_FACT_CREATED, request->created),
+        .campaign = fact(plan, COOP_FACT_CAMPAIGN, NULL),
+        .provider = fact(plan, COOP_FACT_PROVIDER, NULL),
+        .socket = fact(plan, COOP_FACT_SOCKET, NULL),
+    };
+    auto_free char **entries = NULL;
+    int r = env_inject(&facts, plan->policy->second_prefix, &entries, err);
+
+    for (size_t i = 0; r == 0 && entries[i]; i++)
+        put(building, plan_copy(plan, entries[i]));
+    return r;
+}
+
+/* Not copied: the policy wipes them, and outlives the plan's launch. */
+static void give_secrets(struct building *building)
+{
+    const coop_policy *policy = building->plan->policy;
+
+    for (size_t i = 0; i < policy->n_secrets; i++)
+        put(building, policy->secrets[i].entry);
+}
+
+/* ---- all of it */
 
 static size_t count_candidates(const struct plan *plan, const struct plan_request *request)
 {
-    size_t n = 32 + plan->policy->n_variables;
+    size_t n = 2 + 2 * COOP_FACT_COUNT + plan->policy->n_variables + plan->policy->n_secrets;
 
+    for (const struct env_inherited *row = env_inherited; row->pattern; row++)
+        n++;
     for (char **e = environ; e && *e; e++)
-        n += plan->tier == COOP_TIER_NONE || is_locale(*e);
+        n++;
     for (size_t i = 0; request->env_pass && request->env_pass[i]; i++)
         n++;
     return n;
 }
 
-static void set_own(struct plan *plan, size_t capacity)
-{
-    const char *user = getenv("USER");
-    const char *home = plan->workspace_view;
-    const char *path = plan_text(plan, "%s/tools:/usr/local/bin:/usr/bin:/bin", home);
-
-    if (plan->inside_uid == 0)
-        user = "root";
-    if (!user || !*user)
-        user = "user";
-    (void)set(plan, capacity, "PATH", path ? path : "");
-    (void)set(plan, capacity, "HOME", home);
-    (void)set(plan, capacity, "PWD", plan->directory);
-    (void)set(plan, capacity, "USER", user);
-    (void)set(plan, capacity, "LOGNAME", user);
-    (void)set(plan, capacity, "SHELL", "/bin/sh");
-    if (plan->tier < COOP_TIER_NAMESPACES)
-        return;
-    const char *tmpdir = getenv("TMPDIR"); /* only what exists inside: our own places */
-    if (tmpdir && (strcmp(tmpdir, "/tmp") == 0 || strcmp(tmpdir, "/var/tmp") == 0))
-        (void)set(plan, capacity, "TMPDIR", tmpdir);
-}
-
-static void set_taken_over(struct plan *plan, size_t capacity)
-{
-    for (size_t i = 0; i < COUNT(taken_over); i++) {
-        const char *value = getenv(taken_over[i]);
-
-        if (value)
-            (void)set(plan, capacity, taken_over[i], value);
-    }
-}
-
 int plan_environment(struct plan *plan, const struct plan_request *request, coop_error **err)
 {
     const coop_policy *policy = plan->policy;
-    size_t capacity = count_candidates(plan, request);
+    struct building building = { plan, count_candidates(plan, request) };
 
-    plan->environment = plan_memory(plan, capacity * sizeof *plan->environment);
+    plan->environment = plan_memory(plan, building.capacity * sizeof *plan->environment);
     if (!plan->environment)
         return fail_no_memory(err);
-    if (plan->tier > COOP_TIER_NONE) {
-        set_own(plan, capacity);
-        set_taken_over(plan, capacity);
-    }
-    for (char **e = environ; e && *e; e++)
-        if ((plan->tier == COOP_TIER_NONE || is_locale(*e)) && strchr(*e, '='))
-            plan->environment[plan->n_environment++] = plan_copy(plan, *e);
-    for (size_t i = 0; request->env_pass && request->env_pass[i]; i++) {
-        const char *value = getenv(request->env_pass[i]);
-
-        if (value)
-            (void)set(plan, capacity, request->env_pass[i], value);
-    }
+    if (plan->tier > COOP_TIER_NONE)
+        inherit(&building);
+    else
+        keep_hosts(&building);
+    if (plan->failed)
+        return fail_no_memory(err);
+    for (size_t i = 0; request->env_pass && request->env_pass[i]; i++)
+        set(&building, request->env_pass[i], getenv(request->env_pass[i]));
     for (size_t i = 0; i < policy->n_variables; i++)
-        (void)set(plan, capacity, policy->variables[i].name, policy->variables[i].value);
+        set(&building, policy->variables[i].name, policy->variables[i].value);
+    int r = tell_facts(&building, request, err);
+    if (r < 0)
+        return r;
+    give_secrets(&building);
     plan->environment[plan->n_environment] = NULL;
     return plan->failed ? fail_no_memory(err) : 0;
 }

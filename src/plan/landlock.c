@@ -101,7 +101,12 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
         rules_on_host(plan);
         return 0;
     }
-    add_rule(plan, "/", READ_RIGHTS);
+    /* A project that is the root gets new entries while the box runs, and a layer no new rules. What
+     * is not the project's is read-only by its mounts, and the wall lets nothing there be written. */
+    add_rule(plan, "/",
+             plan->is_root_view && !plan->policy->root_read_only
+                 ? landlock->fs & ~LANDLOCK_IOCTL_DEV
+                 : READ_RIGHTS);
     add_rule(plan, "/dev", READ_RIGHTS | FILE_RIGHTS);
     rules_from_steps(plan, plan);
     if (request->template)
@@ -115,13 +120,18 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
      LANDLOCK_MAKE_FIFO | LANDLOCK_MAKE_BLOCK | LANDLOCK_MAKE_SYM | LANDLOCK_REFER |    \
      LANDLOCK_TRUNCATE)
 
-/* Rights flow down: neither a place inside a protected root nor one that contains it gets any. */
+/*
+ * Rights flow down: neither a place inside a protected root nor one that contains it gets any. Where
+ * the root is "/", its entries have no rules of their own, and everything that has one is another's.
+ */
 static bool touches_root(const struct plan *plan, const char *path)
 {
-    for (size_t i = 0; i < plan->n_never_roots; i++)
-        if (path_is_within(path, plan->never_roots[i].path) ||
-            path_is_within(plan->never_roots[i].path, path))
+    for (size_t i = 0; i < plan->n_never_roots; i++) {
+        const char *root = plan->never_roots[i].path;
+
+        if (root[1] ? path_is_within(path, root) || path_is_within(root, path) : !path[1])
             return true;
+    }
     return false;
 }
 

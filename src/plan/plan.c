@@ -10,7 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/protect.h"
 #include "plan/seccomp.h"
+#include "policy/protect.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -189,6 +191,7 @@ void plan_done(struct plan *plan)
         free(plan->chunks);
         plan->chunks = next;
     }
+    plan_protect_done(plan);
     for (size_t i = 0; i < plan->n_fds; i++)
         (void)close(plan->fds[i]);
     free(plan->fds);
@@ -229,7 +232,8 @@ static void plan_seccomp(struct plan *plan)
 
     if (has_listener)
         variant |= SECCOMP_RECORD | (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT) |
-                   (plan->n_never > 0 ? SECCOMP_PROTECT : 0);
+                   (plan->n_never > 0 || plan->is_root_view ? SECCOMP_PROTECT : 0) |
+                   (plan->is_root_view ? SECCOMP_ROOT : 0);
     const struct seccomp_program *program = seccomp_program_for(variant);
 
     plan->seccomp = program->filter;
@@ -267,6 +271,10 @@ static void plan_walls(struct plan *plan, const struct host *host)
     walls[COOP_WALL_SYSCALLS] = "seccomp";
     walls[COOP_WALL_PRIVILEGES] =
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
+    if (plan->n_never > 0)
+        walls[COOP_WALL_PROTECTED] = "mounts + landlock + init acting on behalf";
+    else if (namespaces && protect_is_wanted(plan->policy))
+        walls[COOP_WALL_PROTECTED] = "mounts, only over what exists at the start";
 }
 
 static void plan_network(struct plan *plan, const struct plan_request *request)
@@ -292,21 +300,17 @@ static int compile_box(struct plan *plan, const struct host *host,
     if (request->part == PLAN_ON_TEMPLATE)
         plan_add(plan, STEP_ENTER_TEMPLATE, STAGE_BOX);
     plan_identity(plan, host);
-    int r = plan_view(plan, request, err);
+    int r = request->part == PLAN_TEMPLATE ? 0 : plan_protect(plan, request, err);
+    if (r == 0)
+        r = plan_view(plan, request, err);
+    plan_protect_done(plan);
     if (r < 0 || request->part == PLAN_TEMPLATE)
         return r;
-    if (getenv("COOP_TMP_PROTECT")) { /* TEMPORARY */
-        static const char *const list[] = {
-            ".git/hooks", ".git/config", ".git/commondir",          ".vscode",
-            ".envrc",     ".bashrc",     "**/.git/modules/**/hooks"
-        };
-        for (size_t i = 0; i < COUNT(list); i++)
-            plan_never_add(plan, &(struct plan_never){ plan->workspace_view, list[i], { 0 }, strstr(list[i], "config") });
+    if (plan->is_root_view)
         plan_never_root(plan, plan->workspace_view, plan->workspace_fd);
-        r = plan_door_rules(plan, false, err);
-        if (r < 0)
-            return r;
-    }
+    r = plan_door_rules(plan, plan->policy->protect_ignore_case, err);
+    if (r < 0)
+        return r;
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);
     plan_network(plan, request);

@@ -38,6 +38,8 @@ enum step_kind {
     STEP_ROOT,
     STEP_ENTER_TEMPLATE,
     STEP_BIND,
+    STEP_PROJECT, /* a directory of the host whose entries the root shows */
+    STEP_SHOW,    /* one of them */
     STEP_PRIVATE,
     STEP_TMPFS,
     STEP_PROC,
@@ -76,6 +78,7 @@ enum step_kind {
 #define STEP_RECHECK      4u  /* the source must still be the object in dev and ino */
 #define STEP_TREE_FD      8u  /* fd is a detached mount made by the parent */
 #define STEP_SEALED_LATER 16u /* STEP_SEAL_ROOT sets its attributes */
+#define STEP_HIDDEN       32u /* STEP_SHOW: its name and nothing else */
 
 struct step {
     enum step_kind kind;
@@ -125,6 +128,12 @@ struct plan_landlock {
  */
 #define PLAN_UNPRIVILEGED_ID 2000000000u
 
+/* Strings, each with its NUL, and an empty one at the end. */
+struct plan_strings {
+    char *text; /* the plan's; NULL: there is none */
+    size_t length, capacity;
+};
+
 /* What the host can do, as far as a plan depends on it. */
 struct host {
     uid_t uid;
@@ -140,6 +149,14 @@ struct host {
 struct plan_enforced {
     const char *walls[COOP_WALL_COUNT];
     const char *limits[COOP_LIMIT_COUNT];
+};
+
+/* The git directory of the workspace where that is elsewhere; target NULL: there is none. */
+struct plan_git {
+    const char *source; /* on the host */
+    const char *target; /* in the box */
+    const char *link;   /* a path of the box that leads to the workspace too; NULL: none */
+    int fd;
 };
 
 struct plan {
@@ -161,6 +178,11 @@ struct plan {
     size_t n_environment;
     char **argv;
     char **candidates; /* what to execute: each tried in order */
+    struct plan_git git;
+    struct plan_protected *protected; /* while the plan is made: plan/protect.h */
+    const char *git_excludes;         /* for git: hidden names, a line each; NULL: none */
+    size_t n_masks;                   /* files made for them */
+    size_t n_mask_inodes;             /* at most */
     struct plan_landlock landlock;
     struct plan_landlock wall; /* the second layer: nothing may be written or made where paths are
                                 * protected; init does it on behalf */
@@ -169,6 +191,10 @@ struct plan {
     struct plan_never_root never_roots[16];
     size_t n_never_roots;
     char *never_texts;      /* the same for people, kept while the box runs: plan_never_text() */
+    bool is_root_view;              /* the workspace is "/": plan/project.h */
+    struct plan_strings outside;    /* then: paths of the box that are not the workspace's */
+    struct plan_strings hidden;     /* then: names of its top level that may not be read */
+    struct plan_strings not_shown;  /* then: names of its top level that are the box's own */
     const char *door_rules; /* the same for init: plan/door_rules.h */
     size_t door_rules_length;
     const struct sock_filter *seccomp;
@@ -194,6 +220,8 @@ struct plan_request {
     bool shares_network;         /* PLAN_ON_TEMPLATE: an empty network namespace is there already */
     char *const *argv;
     const char *const *env_pass; /* NULL-ended, may be NULL */
+    const char *session;         /* of this run; NULL: there is none, it is for reading */
+    const char *created;
     const int *keep_fds;
     size_t n_keep_fds;
     bool tty;
@@ -201,6 +229,9 @@ struct plan_request {
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */
 };
+
+/* Where git in the box finds its excludes. */
+#define PLAN_GIT_EXCLUDES "/run/coop-git-exclude"
 
 /* A fast look, without a child: what every run needs. */
 void host_look(struct host *host);

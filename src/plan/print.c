@@ -11,7 +11,7 @@ static const char *const stage_names[] = { [STAGE_BOX] = "box",
                                            [STAGE_SEAL] = "seal" };
 
 static const char *const wall_names[] = { "files", "processes", "network", "syscalls",
-                                          "privileges" };
+                                          "privileges", "protected" };
 
 void plan_print_text(const struct plan *plan, struct buffer *out)
 {
@@ -31,6 +31,13 @@ void plan_print_text(const struct plan *plan, struct buffer *out)
         plan_describe_step(plan, i, words, sizeof words);
         buffer_printf(out, "%4zu  %-8s ", i + 1, stage_names[plan->steps[i].stage]);
         printable_append(out, words, strlen(words));
+        buffer_append_char(out, '\n');
+    }
+    for (const char *p = plan->not_shown.text; p && *p; p += strlen(p) + 1) {
+        buffer_append_string(out, p == plan->not_shown.text
+                                      ? "not shown, because the box has its own:\n      /"
+                                      : "      /");
+        printable_append(out, p, strlen(p));
         buffer_append_char(out, '\n');
     }
     buffer_append_string(out, "environment:\n");
@@ -76,6 +83,11 @@ void plan_print_json(const struct plan *plan, struct buffer *out)
         json_write_text(&json, words);
         json_write_object_end(&json);
     }
+    json_write_array_end(&json);
+    json_write_key(&json, "not_shown");
+    json_write_array_begin(&json);
+    for (const char *p = plan->not_shown.text; p && *p; p += strlen(p) + 1)
+        json_write_string(&json, p, strlen(p));
     json_write_array_end(&json);
     json_write_key(&json, "environment");
     json_write_array_begin(&json);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "coop/error.h"
@@ -56,14 +57,20 @@ void records_done(struct records *records);
 
 #define RECORDS_MAX 8000000u
 
+struct records_walk {
+    int root_fd;
+    struct protect *protect;
+    bool is_git_directory;
+    time_t now; /* change times from shortly before are not believed */
+};
+
 /*
- * Reads the tree below `root_fd`. Of `old`, those that are `verified` (an array of their number) are
+ * Reads the tree. Of `old`, those that are `verified` (an array of their number) are
  * taken over unread; both may be NULL. `out` is empty before. 1 if there are more than `most`
  * directories: then not all were read.
  */
-int records_walk(int root_fd, struct protect *protect, bool is_git_directory, size_t most,
-                 const struct records *old, const bool *verified, struct records *out,
-                 size_t *out_read, coop_error **err);
+int records_walk(const struct records_walk *how, size_t most, const struct records *old,
+                 const bool *verified, struct records *out, size_t *out_read, coop_error **err);
 
 /* ---- protect_verify.c */
 

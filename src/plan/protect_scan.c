@@ -20,11 +20,10 @@
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define SMALL        128 /* directories: trees up to here are walked before anything is looked up */
-#define CACHE_FROM   2000 /* directories: from here on a stat each is worth remembering them */
-#define TEXT_CHUNK   4096
-#define GITFILE_MAX  4096
-#define LINK_TARGETS 40
+#define SMALL       128  /* directories: trees up to here are walked before anything is looked up */
+#define CACHE_FROM  2000 /* directories: from here on a stat each is worth remembering them */
+#define TEXT_CHUNK  4096
+#define GITFILE_MAX 4096
 
 struct protect_scan_text {
     struct protect_scan_text *next;
@@ -38,6 +37,7 @@ struct scan {
     struct protect *protect;
     const struct protect_scan_options *options;
     struct protect_scan *out;
+    time_t now;
     size_t capacity, git_capacity;
     char *content; /* space to read files into; NULL until first needed */
 };
@@ -98,7 +98,13 @@ static int add_found(struct scan *scan, enum protect_found_kind kind, const char
     const char *copy = keep_text(scan, path);
     if (!copy)
         return fail_no_memory(err);
-    out->found[out->n_found++] = (struct protect_found){ kind, is_nested, copy, rule, *st };
+    out->found[out->n_found++] =
+        (struct protect_found){ .kind = kind,
+                                .is_gitfile = kind == FOUND_KEEP && rule == &git_place,
+                                .is_nested = is_nested,
+                                .path = copy,
+                                .rule = rule,
+                                .st = *st };
     return 0;
 }
 
@@ -322,6 +328,20 @@ static int examine_subject(struct scan *scan, const struct subject *subject, coo
     return r < 0 || is_hidden ? r : examine_keeping(scan, subject, err);
 }
 
+static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
+                           coop_error **err);
+
+/* A link .git that leads to a directory of another name in the tree. */
+static int examine_linked_git(struct scan *scan, const char *path, const char *target,
+                              const struct stat *st, coop_error **err)
+{
+    if (strcmp(path, ".git") == 0)
+        scan->out->is_work_tree = true;
+    return S_ISDIR(st->st_mode) && protect_has_defaults(scan->protect)
+               ? examine_pointed(scan, target, st, err)
+               : 0;
+}
+
 static int examine(struct scan *scan, const struct record *record, const char *path,
                    coop_error **err)
 {
@@ -338,6 +358,8 @@ static int examine(struct scan *scan, const struct record *record, const char *p
     if (S_ISLNK(subject.st.st_mode)) {
         if (!follow(scan, path, target, &subject.st))
             return 0;
+        if (strcmp(subject.name, ".git") == 0 && record->mode == RECORD_PLAIN)
+            return examine_linked_git(scan, path, target, &subject.st, err);
         subject.path = target;
     }
     return examine_subject(scan, &subject, err);
@@ -377,11 +399,12 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
 
     if (fd < 0)
         return 0;
+    const struct records_walk how = { fd, scan->protect, true, scan->now };
     int r = add_git_directory(scan, path, err);
     if (r == 0)
         r = add_found(scan, FOUND_GIT_DIRECTORY, path, st, &git_place, false, err);
     if (r == 0)
-        r = records_walk(fd, scan->protect, true, RECORDS_MAX, NULL, NULL, &records, &n_read, err);
+        r = records_walk(&how, RECORDS_MAX, NULL, NULL, &records, &n_read, err);
     for (size_t i = 0; r == 0 && i < records.n; i++) {
         const struct record *record = &records.items[i];
         const char *name = records.text.data + record->names;
@@ -437,7 +460,7 @@ static int examine_gitfiles(struct scan *scan, coop_error **err)
     for (size_t i = 0; r == 0 && i < n; i++) {
         const struct protect_found *found = &scan->out->found[i];
 
-        if (found->rule == &git_place && found->kind == FOUND_KEEP)
+        if (found->is_gitfile)
             r = examine_gitfile(scan, found->path, err);
     }
     return r;
@@ -534,6 +557,50 @@ static void put_in_order(struct protect_scan *scan)
 
 /* ---- all of it */
 
+/* Whether the directory, or the nearest one above it that exists, lies in the tree that is scanned. */
+static bool is_in_tree(const struct scan *scan, const char *directory)
+{
+    char path[PATH_MAX];
+    struct stat root;
+    struct stat here;
+    struct stat above;
+    int fd = -1;
+
+    if (strlen(directory) >= sizeof path || fstat(scan->root_fd, &root) < 0)
+        return true;
+    memcpy(path, directory, strlen(directory) + 1);
+    while ((fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
+        char *slash = strrchr(path, '/');
+
+        if (errno != ENOENT || !slash || slash == path)
+            return true;
+        *slash = '\0';
+    }
+    bool is_inside = fstat(fd, &here) < 0;
+    while (!is_inside) {
+        is_inside = here.st_dev == root.st_dev && here.st_ino == root.st_ino;
+        int up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        (void)close(fd);
+        fd = up;
+        if (up < 0 || fstat(up, &above) < 0 ||
+            (above.st_dev == here.st_dev && above.st_ino == here.st_ino))
+            break;
+        here = above;
+    }
+    close_fd(&fd);
+    return is_inside;
+}
+
+static int walk_tree(struct scan *scan, size_t most, const struct records *old,
+                     const bool *verified, struct records *out, coop_error **err)
+{
+    const struct records_walk how = { scan->root_fd, scan->protect, scan->options->is_git_directory,
+                                      scan->now };
+
+    return records_walk(&how, most, old, verified, out, &scan->out->n_read, err);
+}
+
 /* With what is remembered: what is as it was is not read again. */
 static int look_again(struct scan *scan, const struct cache_key *key, struct records *records,
                       coop_error **err)
@@ -556,8 +623,7 @@ static int look_again(struct scan *scan, const struct cache_key *key, struct rec
         return 0;
     }
     if (r == 0)
-        r = records_walk(scan->root_fd, scan->protect, options->is_git_directory, RECORDS_MAX,
-                         is_known ? &old : NULL, verified, records, &scan->out->n_read, err);
+        r = walk_tree(scan, RECORDS_MAX, is_known ? &old : NULL, verified, records, err);
     if (r == 0 && records->n >= (options->cache_from ? options->cache_from : CACHE_FROM))
         cache_store(options->cache_directory, key, records);
     free(verified);
@@ -576,11 +642,12 @@ static int find_records(struct scan *scan, struct records *records, coop_error *
     if (!options->cache_directory)
         small = RECORDS_MAX;
     if (small > 0)
-        r = records_walk(scan->root_fd, scan->protect, options->is_git_directory, small, NULL, NULL,
-                         records, &scan->out->n_read, err);
+        r = walk_tree(scan, small, NULL, NULL, records, err);
     if (r <= 0)
         return r;
     records_done(records);
+    if (is_in_tree(scan, options->cache_directory)) /* a box could write there */
+        return walk_tree(scan, RECORDS_MAX, NULL, NULL, records, err);
     if (fstat(scan->root_fd, &st) < 0)
         return fail(err, errno, "look at the workspace");
     cache_key_init(&key, scan->protect, st.st_dev, st.st_ino, options->is_git_directory);
@@ -590,7 +657,11 @@ static int find_records(struct scan *scan, struct records *records, coop_error *
 int protect_scan(int root_fd, struct protect *protect, const struct protect_scan_options *options,
                  struct protect_scan *out, coop_error **err)
 {
-    struct scan scan = { .root_fd = root_fd, .protect = protect, .options = options, .out = out };
+    struct scan scan = { .root_fd = root_fd,
+                         .protect = protect,
+                         .options = options,
+                         .out = out,
+                         .now = options->now ? options->now : time(NULL) };
     struct records records = { 0 };
 
     *out = (struct protect_scan){ 0 };

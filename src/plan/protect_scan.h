@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "coop/error.h"
 #include "policy/protect.h"
@@ -30,6 +31,7 @@ enum protect_found_kind {
 
 struct protect_found {
     enum protect_found_kind kind;
+    bool is_gitfile;  /* a file .git that says where the git directory is */
     bool is_nested;   /* belongs to a repository other than that of the tree itself */
     const char *path; /* relative to the root of the scan */
     const struct protect_rule *rule;
@@ -40,6 +42,7 @@ struct protect_scan_options {
     bool is_git_directory;       /* the root is one: nothing in it is hidden, hooks and such kept */
     const char *cache_directory; /* absolute; NULL: remember nothing */
     size_t cache_from;           /* directories; smaller trees are not remembered. 0: the default */
+    time_t now;                  /* 0: what the clock says */
 };
 
 struct protect_scan {

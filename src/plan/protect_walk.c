@@ -394,7 +394,8 @@ static int read_entries(struct walk *walk, struct reading *reading, int fd, stru
         if (n == -ENOENT) /* removed meanwhile */
             return 0;
         if (n < 0)
-            return fail(err, (int)-n, "read the directory '%s' of the workspace", walk->path);
+            return fail(err, (int)-n, "read the directory '%s' of the workspace",
+                        walk->path_length ? walk->path : ".");
         if (n == 0)
             return 0;
         for (long at = 0; at < n;) {
@@ -463,7 +464,7 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
         return 0;
     if (fd < 0 || fstat(fd, &st) < 0)
         return fail(err, fd < 0 ? -fd : errno, "open the directory '%s' of the workspace",
-                    walk->path);
+                    walk->path_length ? walk->path : ".");
     know_device(walk, fd, st.st_dev);
     note_stat(walk, &reading->record, &st);
     walk->n_read++;
@@ -547,21 +548,21 @@ static int run_walk(struct walk *walk, bool is_git_directory, size_t most, coop_
     return r;
 }
 
-int records_walk(int root_fd, struct protect *protect, bool is_git_directory, size_t most,
-                 const struct records *old, const bool *verified, struct records *out,
-                 size_t *out_read, coop_error **err)
+int records_walk(const struct records_walk *how, size_t most, const struct records *old,
+                 const bool *verified, struct records *out, size_t *out_read, coop_error **err)
 {
     struct walk walk = {
-        .root_fd = root_fd,
-        .protect = protect,
+        .root_fd = how->root_fd,
+        .protect = how->protect,
         .old = old,
         .verified = verified,
         .out = out,
-        .now = time(NULL),
+        .now = how->now,
         .buffer = malloc(READ_SIZE),
     };
-    int r = walk.buffer && (!old || index_old(&walk)) ? run_walk(&walk, is_git_directory, most, err)
-                                                      : fail_no_memory(err);
+    int r = walk.buffer && (!old || index_old(&walk))
+                ? run_walk(&walk, how->is_git_directory, most, err)
+                : fail_no_memory(err);
 
     *out_read = walk.n_read;
     free(walk.buffer);

@@ -28,8 +28,12 @@
 /* Refusals other than ENOSYS ask the listener too, so that they can be counted. */
 #define SECCOMP_RECORD 8u
 /* Calls that open for writing or make names ask the listener: paths are protected. */
-#define SECCOMP_PROTECT    16u
-#define SECCOMP_N_VARIANTS 32u
+#define SECCOMP_PROTECT 16u
+/* Calls that remove names ask too: init keeps the root's. With RECORD and PROTECT only, else it is the
+ * same program as without. */
+#define SECCOMP_ROOT       32u
+#define SECCOMP_N_VARIANTS 64u
+#define SECCOMP_ROOT_NEEDS (SECCOMP_RECORD | SECCOMP_PROTECT)
 
 struct seccomp_program {
     const struct sock_filter *filter;

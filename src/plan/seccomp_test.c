@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "check.h"
 #include "plan/seccomp_rules.h"
+#include "test/check.h"
 
 #define ERRNO(error) (SECCOMP_RET_ERRNO | (uint32_t)(error))
 #define RUBBISH      0xdeadbeef00000000ull

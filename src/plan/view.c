@@ -18,9 +18,20 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "plan/plan.h"
+#include "plan/project.h"
+#include "plan/protect.h"
 #include "policy/path.h"
 
-enum view_kind { VIEW_BIND, VIEW_PRIVATE, VIEW_TMPFS, VIEW_PROC, VIEW_PTS, VIEW_HIDE };
+enum view_kind {
+    VIEW_BIND,
+    VIEW_PRIVATE,
+    VIEW_TMPFS,
+    VIEW_PROC,
+    VIEW_PTS,
+    VIEW_HIDE,
+    VIEW_ENTRY, /* of a project that is the root */
+    VIEW_LINK   /* no mount: a link of the skeleton where a mount could be */
+};
 
 struct view_mount {
     enum view_kind kind;
@@ -40,6 +51,7 @@ struct view {
     struct plan *plan;
     struct view_mount *mounts;
     size_t n, capacity;
+    size_t n_of_box;       /* of them, before those of a project that is the root */
     const char *last_made; /* directory of the skeleton that was made last, "" at first */
 };
 
@@ -299,6 +311,11 @@ static int add_policy_binds(struct view *view, coop_error **err)
     return 0;
 }
 
+static const char *in_workspace(struct plan *plan, const char *path)
+{
+    return plan_text(plan, "%s/%s", plan->is_root_view ? "" : plan->workspace_view, path);
+}
+
 static void add_policy_own(struct view *view)
 {
     const coop_policy *policy = view->plan->policy;
@@ -313,9 +330,7 @@ static void add_policy_own(struct view *view)
             mount->flags = from->read_only ? STEP_READ_ONLY : 0;
         } else if (from->kind == POLICY_BLOCK) {
             view_add(view, VIEW_HIDE, NULL,
-                     *from->target == '/' ? from->target
-                                          : plan_text(view->plan, "%s/%s",
-                                                      view->plan->workspace_view, from->target));
+                     *from->target == '/' ? from->target : in_workspace(view->plan, from->target));
         }
     }
 }
@@ -383,7 +398,8 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
     struct plan *plan = view->plan;
     const char *place;
 
-    if (mount->kind == VIEW_HIDE || (container && container->kind == VIEW_BIND)) {
+    if (mount->kind == VIEW_HIDE || mount->kind == VIEW_ENTRY ||
+        (container && (container->kind == VIEW_BIND || container->kind == VIEW_ENTRY))) {
         /* The mount point must be there already; the step itself says so if it is not. */
         (void)err;
         return 0;
@@ -404,7 +420,9 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
                          "the mount target '%s' lies in '%s', where coop cannot make it",
                          mount->target, container->target);
     }
-    if (mount->is_directory)
+    if (mount->kind == VIEW_LINK)
+        add_skeleton_link(plan, place, mount->source);
+    else if (mount->is_directory)
         add_skeleton_directory(plan, place, 0755);
     else
         add_skeleton_file(plan, place, NULL);
@@ -414,6 +432,7 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
 static const enum step_kind step_of_view[] = {
     [VIEW_BIND] = STEP_BIND, [VIEW_PRIVATE] = STEP_PRIVATE, [VIEW_TMPFS] = STEP_TMPFS,
     [VIEW_PROC] = STEP_PROC, [VIEW_PTS] = STEP_TERMINALS,   [VIEW_HIDE] = STEP_HIDE,
+    [VIEW_ENTRY] = STEP_SHOW,
 };
 
 static void emit_mount(struct plan *plan, const struct view_mount *mount)
@@ -447,10 +466,68 @@ static int emit_mount_points(struct view *view, coop_error **err)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                              "the mount target '%s' lies in more than %d others", mount->target,
                              PLAN_MAX_NESTING);
-        if (mount->kind != VIEW_HIDE)
+        if (mount->kind != VIEW_HIDE && mount->kind != VIEW_LINK)
             stack[depth++] = mount;
     }
     return 0;
+}
+
+static bool is_of_skeleton(const struct step *step)
+{
+    return (step->kind == STEP_MAKE_DIRECTORY || step->kind == STEP_MAKE_LINK ||
+            step->kind == STEP_MAKE_FILE) &&
+           strncmp(step->target, "../", 3) != 0;
+}
+
+/* What of the box is not the project's: all that has a place in the skeleton, and what is mounted
+ * or hidden over an entry. */
+static void note_outside(struct view *view)
+{
+    struct plan *plan = view->plan;
+    const char *entry = NULL;
+
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct step *step = &plan->steps[i];
+
+        if (is_of_skeleton(step)) {
+            const char *path = plan_text(plan, "/%s", step->target);
+
+            if (path)
+                plan_strings_add(plan, &plan->outside, path, 1 + strcspn(path + 1, "/"));
+        }
+    }
+    for (size_t i = 0; i < view->n; i++) {
+        const struct view_mount *mount = &view->mounts[i];
+        const char *target = mount->target;
+
+        if (mount->kind == VIEW_ENTRY)
+            entry = target;
+        else if (!entry || !path_is_within(target, entry))
+            plan_strings_add(plan, &plan->outside, target, 1 + strcspn(target + 1, "/"));
+        else if (mount->kind != VIEW_HIDE || strcmp(target, entry) == 0)
+            plan_strings_add(plan, &plan->outside, target, strlen(target));
+    }
+}
+
+/* The project, before /proc covers the place that it is kept at; its entries; what is protected. */
+static void emit_project(struct view *view)
+{
+    struct plan *plan = view->plan;
+
+    note_outside(view);
+    plan_project_exclude(plan);
+    add_skeleton_file(plan, "../u/coop-git-exclude", plan->git_excludes);
+    plan_project_take(plan);
+    for (size_t i = 0; i < view->n; i++) {
+        struct view_mount *mount = &view->mounts[i];
+
+        if (mount->kind != VIEW_ENTRY)
+            continue;
+        if (plan_project_hides(plan, mount->target + 1))
+            mount->flags |= STEP_HIDDEN;
+        emit_mount(plan, mount);
+    }
+    plan_protect_emit(plan, "/");
 }
 
 /*
@@ -469,6 +546,8 @@ static int emit_mounts(struct view *view, enum plan_part part, coop_error **err)
         if (view->mounts[i].by_seal)
             emit_mount(plan, &view->mounts[i]);
     plan_add(plan, STEP_SEAL_ROOT, STAGE_BOX);
+    if (plan->is_root_view)
+        emit_project(view);
     for (size_t i = 0; i < view->n; i++) {
         struct view_mount *mount = &view->mounts[i];
 
@@ -476,24 +555,102 @@ static int emit_mounts(struct view *view, enum plan_part part, coop_error **err)
          * let no box mount its own over it. It is of a pid namespace in which nobody lives. */
         if (part == PLAN_TEMPLATE && mount->kind == VIEW_PROC)
             mount->flags = 0;
-        if (!mount->by_seal &&
-            (part == PLAN_WHOLE || mount->kind == VIEW_BIND || mount->kind == VIEW_PROC))
-            emit_mount(plan, mount);
+        if (mount->by_seal || mount->kind == VIEW_LINK || mount->kind == VIEW_ENTRY ||
+            (part == PLAN_TEMPLATE && mount->kind != VIEW_BIND && mount->kind != VIEW_PROC))
+            continue;
+        emit_mount(plan, mount);
+        if (mount->kind == VIEW_BIND)
+            plan_protect_emit(plan, mount->target);
     }
     return 0;
+}
+
+/* The workspace's git directory, and a link for what it says of the workspace's own place. */
+static int add_git(struct view *view, coop_error **err)
+{
+    const struct plan_git *git = &view->plan->git;
+    bool is_free = git->link != NULL;
+
+    if (git->target) {
+        struct view_mount *mount = view_add(view, VIEW_BIND, git->source, git->target);
+        int r = note_source(mount, git->fd, err);
+
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; is_free && i < view->n; i++)
+        is_free = !path_is_within(view->mounts[i].target, git->link);
+    for (size_t i = 0; is_free && i < view->plan->policy->n_mounts; i++)
+        is_free = !path_is_within(view->plan->policy->mounts[i].target, git->link);
+    if (is_free)
+        view_add(view, VIEW_LINK, view->plan->workspace_view, git->link);
+    return 0;
+}
+
+/* Whether the box has something of its own under this name of the root. */
+static bool is_taken(const struct view *view, const char *name)
+{
+    static const char *const later[] = { "proc", "tmp", "run" };
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < COUNT(later); i++)
+        if (strcmp(name, later[i]) == 0)
+            return true;
+    for (size_t i = 0; i < view->n_of_box; i++) {
+        const char *target = view->mounts[i].target + 1;
+
+        if (strncmp(target, name, n) == 0 && (target[n] == '/' || !target[n]))
+            return true;
+    }
+    for (size_t i = 0; i < view->plan->n_steps; i++) {
+        const struct step *step = &view->plan->steps[i];
+
+        if (is_of_skeleton(step) && strncmp(step->target, name, n) == 0 &&
+            (step->target[n] == '/' || !step->target[n]))
+            return true;
+    }
+    return false;
+}
+
+static int add_project(struct view *view, coop_error **err)
+{
+    struct plan *plan = view->plan;
+    auto_free struct project_entry *entries = NULL;
+    size_t n = 0;
+    int r = plan_project_list(plan, &entries, &n, err);
+
+    view->n_of_box = view->n;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        if (is_taken(view, entries[i].name)) {
+            plan_strings_add(plan, &plan->not_shown, entries[i].name, strlen(entries[i].name));
+            continue;
+        }
+        view_add(view, VIEW_ENTRY, NULL, plan_text(plan, "/%s", entries[i].name))->is_directory =
+            entries[i].is_directory;
+    }
+    return r;
+}
+
+static int add_workspace(struct view *view, coop_error **err)
+{
+    struct plan *plan = view->plan;
+
+    if (plan->is_root_view)
+        return add_project(view, err);
+    struct view_mount *workspace = view_add(view, VIEW_BIND, plan->workspace, plan->workspace_view);
+    return note_source(workspace, plan->workspace_fd, err);
 }
 
 /* What depends on the policy alone. */
 static int add_shared(struct view *view, coop_error **err)
 {
-    struct plan *plan = view->plan;
-
     for (size_t i = 0; i < COUNT(tool_directories); i++)
         add_host_entry(view, tool_directories[i], true);
     add_etc(view);
     add_dev(view);
-    struct view_mount *workspace = view_add(view, VIEW_BIND, plan->workspace, plan->workspace_view);
-    int r = note_source(workspace, plan->workspace_fd, err);
+    int r = add_workspace(view, err);
+    if (r == 0)
+        r = add_git(view, err);
     return r < 0 ? r : add_policy_binds(view, err);
 }
 
@@ -518,9 +675,12 @@ static void add_pool(struct plan *plan)
     pool->value = size;
     /* A file of one page each, and never so few that an ordinary build runs out. */
     pool->value2 = size == COOP_LIMIT_NONE ? 0 : size / 4096 < 16384 ? 16384 : size / 4096;
+    pool->value2 += pool->value2 ? plan->n_mask_inodes : 0;
     for (size_t i = 0; i < COUNT(private_places); i++)
         add_skeleton_directory(plan, private_places[i].pool, private_places[i].mode);
     add_skeleton_directory(plan, "../u/shm", 01777);
+    if (plan->git_excludes && !plan->is_root_view)
+        add_skeleton_file(plan, "../u/coop-git-exclude", plan->git_excludes);
 }
 
 static int sort_mounts(struct view *view, coop_error **err)
@@ -558,6 +718,7 @@ static int build_whole(struct view *view, enum plan_part part, coop_error **err)
 static int build_on_template(struct view *view, coop_error **err)
 {
     add_pool(view->plan);
+    plan_protect_emit_all(view->plan); /* before our own /proc covers what is out of sight */
     add_own(view);
     int r = sort_mounts(view, err);
     for (size_t i = 0; r == 0 && i < view->n; i++)

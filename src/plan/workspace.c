@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "plan/git_layout.h"
 #include "plan/plan.h"
 #include "policy/path.h"
 
@@ -113,17 +114,47 @@ static void choose_directory(struct plan *plan)
     else if (*directory == '/')
         plan->directory = directory;
     else
-        plan->directory = plan_text(plan, "%s/%s", plan->workspace_view, directory);
+        plan->directory = plan_text(plan, "%s/%s",
+                                    plan->workspace_view[1] ? plan->workspace_view : "", directory);
+}
+
+/* A git directory elsewhere comes along; some only work where the workspace is on the host. */
+static int find_git(struct plan *plan, bool *same_path, coop_error **err)
+{
+    struct git_layout layout;
+
+    git_layout_find(plan->workspace_fd, &layout);
+    if (layout.has_worktrees && !*same_path)
+        plan->git.link = plan_copy(plan, layout.workspace);
+    if (!layout.is_outside)
+        return plan->failed ? fail_no_memory(err) : 0;
+    plan->git.fd = layout.fd;
+    if (plan_hold_fd(plan, layout.fd) < 0) {
+        (void)close(layout.fd);
+        return fail_no_memory(err);
+    }
+    plan->git.source = plan_copy(plan, layout.source);
+    plan->git.target = plan_copy(plan, layout.target);
+    if (!*same_path)
+        plan->git.link = layout.needs_same_path ? "/work" : plan_copy(plan, layout.workspace);
+    *same_path = *same_path || layout.needs_same_path;
+    return plan->failed ? fail_no_memory(err) : 0;
 }
 
 int plan_workspace(struct plan *plan, const struct host *host, const struct plan_request *request,
                    coop_error **err)
 {
     char current[PATH_MAX];
-    const char *asked = plan->policy->workspace;
+    const char *asked = plan->policy->root ? plan->policy->root : plan->policy->workspace;
     bool same_path = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES;
     struct stat st;
 
+    plan->is_root_view = plan->policy->root && plan->tier >= COOP_TIER_NAMESPACES;
+    if (plan->policy->root && plan->tier == COOP_TIER_LANDLOCK)
+        return fail_kind(err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
+                         "the directory '%s' cannot be the root: this host refuses the namespaces "
+                         "that it takes",
+                         asked);
     if (!asked) {
         int r = name_current(current, err);
 
@@ -145,13 +176,21 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
     choose_identity(plan, host, &st);
     plan->workspace_fd = fd;
     plan->workspace = asked;
+    if (plan->tier >= COOP_TIER_NAMESPACES) {
+        int r = find_git(plan, &same_path, err);
+
+        if (r < 0)
+            return r;
+    }
+    if (plan->is_root_view && plan->git.link && strcmp(plan->git.link, "/work") == 0)
+        plan->git.link = NULL; /* that is for a workspace that moved to its own path */
     if (same_path || request->is_for_reading) {
         int r = name_workspace(plan, fd, asked, err);
 
         if (r < 0)
             return r;
     }
-    plan->workspace_view = same_path ? plan->workspace : "/work";
+    plan->workspace_view = plan->is_root_view ? "/" : same_path ? plan->workspace : "/work";
     choose_directory(plan);
     return plan->failed ? fail_no_memory(err) : 0;
 }

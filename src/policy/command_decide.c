@@ -293,8 +293,7 @@ static int decide_command(struct command_decider *d, size_t index)
     const struct command_rule *rule = find_rule(d, word);
     if (!rule)
         return not_listed(d, command);
-    const char *slash = strrchr(word, '/');
-    command_view_init(&view, slash ? slash + 1 : word, command);
+    command_view_init(&view, command_program_name(word), command);
     struct command_view first = view;
     int r = check_rule(d, command, rule, &view);
     if (r == 0)

@@ -12,18 +12,58 @@
 #include "policy/command_pattern.h"
 #include "policy/command_rules.h"
 
-static const char *program_of(const struct command_rule *rule)
-{
-    const char *slash = strrchr(rule->name, '/');
+/* A rule whose patterns have been read. */
+struct prepared {
+    const struct command_rule *rule;
+    const char *program;
+    struct command_shape *allowed; /* the rule's n_allowed */
+    struct command_shape *blocked; /* its n_blocked */
+};
 
-    return slash ? slash + 1 : rule->name;
+static void prepared_done(struct prepared *prepared)
+{
+    free(prepared->allowed);
+    free(prepared->blocked);
 }
+#define auto_prepared __attribute__((cleanup(prepared_done)))
 
 /* Patterns of a rule were checked when they were added. */
-static void read_shape(const struct command_rule *rule, const struct command_pattern *pattern,
-                       struct command_shape *out)
+static struct command_shape *read_all(const char *program, const struct command_pattern *patterns,
+                                      size_t n)
 {
-    (void)command_shape_read(program_of(rule), pattern->text, out);
+    struct command_shape *shapes = calloc(n > 0 ? n : 1, sizeof *shapes);
+
+    for (size_t i = 0; shapes && i < n; i++)
+        (void)command_shape_read(program, patterns[i].text, &shapes[i]);
+    return shapes;
+}
+
+static int prepare(const struct command_rule *rule, struct prepared *out, coop_error **err)
+{
+    *out = (struct prepared){ .rule = rule, .program = command_program_name(rule->name) };
+    out->allowed = read_all(out->program, rule->allowed, rule->n_allowed);
+    out->blocked = read_all(out->program, rule->blocked, rule->n_blocked);
+    return out->allowed && out->blocked ? 0 : fail_no_memory(err);
+}
+
+static bool is_covered(const char *program, const struct command_shape *shapes, size_t n,
+                       const struct command_shape *shape)
+{
+    for (size_t i = 0; i < n; i++)
+        if (command_shape_covers(program, &shapes[i], shape))
+            return true;
+    return false;
+}
+
+static bool is_blocked(const struct prepared *rule, const struct command_shape *shape)
+{
+    return is_covered(rule->program, rule->blocked, rule->rule->n_blocked, shape);
+}
+
+static bool is_allowed(const struct prepared *rule, const struct command_shape *shape)
+{
+    return !rule->rule->has_allowed ||
+           is_covered(rule->program, rule->allowed, rule->rule->n_allowed, shape);
 }
 
 /* ---- narrow */
@@ -43,42 +83,52 @@ static int copy_blocked(const struct command_rule *from, struct command_rule *to
     return r;
 }
 
-/* Adds a pattern unless one that is there already covers it. */
-static int allow_shape(struct command_rule *rule, const struct command_shape *shape,
-                       struct origin origin, coop_error **err)
+/* What is met so far: a pattern that one of them covers adds nothing. */
+struct met {
+    struct command_shape *shapes;
+    size_t n, capacity;
+};
+
+static int add_met(struct met *met, const char *program, const struct command_shape *shape,
+                   struct origin origin, struct command_rule *out, coop_error **err)
 {
     auto_buffer struct buffer text = { 0 };
 
-    for (size_t i = 0; i < rule->n_allowed; i++) {
-        struct command_shape other;
+    if (is_covered(program, met->shapes, met->n, shape))
+        return 0;
+    if (met->n == met->capacity) {
+        size_t capacity = met->capacity ? 2 * met->capacity : 8;
+        struct command_shape *more = realloc(met->shapes, capacity * sizeof *more);
 
-        read_shape(rule, &rule->allowed[i], &other);
-        if (command_shape_covers(program_of(rule), &other, shape))
-            return 0;
+        if (!more)
+            return fail_no_memory(err);
+        met->shapes = more;
+        met->capacity = capacity;
     }
+    met->shapes[met->n++] = *shape;
     command_shape_print(shape, &text);
-    if (text.failed)
-        return fail_no_memory(err);
-    return command_rule_allow(rule, text.data, origin, err);
+    return text.failed ? fail_no_memory(err) : command_rule_allow(out, text.data, origin, err);
 }
 
 static int meet_allowed(const struct command_rule *parent, const struct command_rule *request,
                         struct command_rule *out, coop_error **err)
 {
-    int r = 0;
+    auto_prepared struct prepared a = { 0 };
+    auto_prepared struct prepared b = { 0 };
+    struct met met = { 0 };
+    int r = prepare(parent, &a, err);
 
-    for (size_t i = 0; i < request->n_allowed && r == 0; i++) {
-        struct command_shape wanted;
-
-        read_shape(request, &request->allowed[i], &wanted);
-        for (size_t k = 0; k < parent->n_allowed && r == 0; k++) {
+    if (r == 0)
+        r = prepare(request, &b, err);
+    for (size_t i = 0; r == 0 && i < request->n_allowed; i++) {
+        for (size_t k = 0; r == 0 && k < parent->n_allowed; k++) {
             struct command_shape both;
 
-            read_shape(parent, &parent->allowed[k], &both);
-            if (command_shape_meet(program_of(parent), &wanted, &both, &both))
-                r = allow_shape(out, &both, request->allowed[i].origin, err);
+            if (command_shape_meet(a.program, &a.allowed[k], &b.allowed[i], &both))
+                r = add_met(&met, a.program, &both, request->allowed[i].origin, out, err);
         }
     }
+    free(met.shapes);
     return r;
 }
 
@@ -91,10 +141,27 @@ static int copy_allowed(const struct command_rule *from, struct command_rule *to
     return r;
 }
 
+/* The parent's; of those only what the request names, if it names any. */
+static int meet_needs(const struct command_rule *parent, const struct command_rule *request,
+                      struct command_rule *out, coop_error **err)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < parent->n_needs && r == 0; i++) {
+        bool is_wanted = request->n_needs == 0;
+
+        for (size_t k = 0; k < request->n_needs && !is_wanted; k++)
+            is_wanted = strcmp(parent->needs[i], request->needs[k]) == 0;
+        if (is_wanted)
+            r = command_rule_need(out, parent->needs[i], err);
+    }
+    return r;
+}
+
 static int narrow_rule(const struct command_rule *parent, const struct command_rule *request,
                        struct command_rules *out, coop_error **err)
 {
-    struct command_rule *rule;
+    struct command_rule *rule = NULL;
     const char *description = request->description ? request->description : parent->description;
     int r = command_rules_add(out, parent->name, request->origin, &rule, err);
 
@@ -108,6 +175,8 @@ static int narrow_rule(const struct command_rule *parent, const struct command_r
         r = copy_blocked(parent, rule, err);
     if (r == 0)
         r = copy_blocked(request, rule, err);
+    if (r == 0)
+        r = meet_needs(parent, request, rule, err);
     if (r < 0)
         return r;
     rule->has_allowed = parent->has_allowed || request->has_allowed;
@@ -134,83 +203,57 @@ int command_rules_narrow(const struct command_rules *parent, const struct comman
 
 /* ---- is within */
 
-/* Flags that allow it stand first: behind another one, a flag may be taken for its value. */
-static int counter_example(const struct command_rule *rule, const struct command_shape *shape,
-                           const struct command_shape *allowing, char **counter, coop_error **err)
+/* A command that only the child allows, and the child's pattern that allows it. */
+struct example {
+    struct command_shape shape;
+    struct command_shape allowing;
+};
+
+/* What the child allows by `shape`, but for what it blocks itself, against the parent's lists. */
+static bool shape_is_within(const struct prepared *child, const struct prepared *parent,
+                            const struct command_shape *shape, struct example *out)
 {
-    auto_buffer struct buffer text = { 0 };
-    struct command_shape first = *shape;
-    struct command_shape rest = { .n_words = 0 };
-    struct command_shape leading = *allowing;
-
-    if (shape->n_words > 0)
-        command_shape_respell(program_of(rule), shape->words[0], &leading);
-    first.n_flags = 0;
-    for (size_t i = 0; i < shape->n_flags; i++) {
-        bool is_first = false;
-
-        for (size_t k = 0; k < leading.n_flags; k++)
-            is_first = is_first || (strcmp(shape->flags[i].name, leading.flags[k].name) == 0 &&
-                                    shape->flags[i].letter == leading.flags[k].letter);
-        if (is_first)
-            first.flags[first.n_flags++] = shape->flags[i];
-        else
-            rest.flags[rest.n_flags++] = shape->flags[i];
-    }
-    buffer_printf(&text, "%s%s", rule->name, first.n_words + first.n_flags > 0 ? " " : "");
-    command_shape_print(&first, &text);
-    buffer_append_string(&text, rest.n_flags > 0 ? " " : "");
-    command_shape_print(&rest, &text);
-    *counter = buffer_take_string(&text);
-    return *counter ? 0 : fail_no_memory(err);
+    out->allowing = *shape;
+    out->shape = *shape;
+    if (is_blocked(child, shape))
+        return true;
+    if (!is_allowed(parent, shape))
+        return false;
+    for (size_t i = 0; i < parent->rule->n_blocked; i++)
+        if (command_shape_meet(child->program, shape, &parent->blocked[i], &out->shape) &&
+            !is_blocked(child, &out->shape))
+            return false;
+    return true;
 }
 
-static bool is_covered(const struct command_rule *rule, const struct command_pattern *patterns,
-                       size_t n, const struct command_shape *shape)
+/* Without a parent nothing is. */
+static bool rule_is_within(const struct prepared *child, const struct prepared *parent,
+                           struct example *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct command_shape wide;
+    const struct command_shape everything = { .n_words = 0 };
 
-        read_shape(rule, &patterns[i], &wide);
-        if (command_shape_covers(program_of(rule), &wide, shape))
-            return true;
+    if (!child->rule->has_allowed) {
+        out->shape = out->allowing = everything;
+        return parent && shape_is_within(child, parent, &everything, out);
     }
-    return false;
-}
-
-/* What the child allows by `shape`, but for what it blocks itself, against the parent's lists.
- * 1: all within; 0: *found is in the child only. */
-static int shape_is_within(const struct command_rule *child, const struct command_rule *parent,
-                           const struct command_shape *shape, struct command_shape *found)
-{
-    if (is_covered(child, child->blocked, child->n_blocked, shape))
-        return 1;
-    if (parent->has_allowed && !is_covered(parent, parent->allowed, parent->n_allowed, shape)) {
-        *found = *shape;
-        return 0;
+    for (size_t i = 0; i < child->rule->n_allowed; i++) {
+        out->shape = out->allowing = child->allowed[i];
+        if (parent ? !shape_is_within(child, parent, &child->allowed[i], out)
+                   : !is_blocked(child, &child->allowed[i]))
+            return false;
     }
-    for (size_t i = 0; i < parent->n_blocked; i++) {
-        struct command_shape both;
-
-        read_shape(parent, &parent->blocked[i], &both);
-        if (command_shape_meet(program_of(parent), shape, &both, &both) &&
-            !is_covered(child, child->blocked, child->n_blocked, &both)) {
-            *found = both;
-            return 0;
-        }
-    }
-    return 1;
+    return true;
 }
 
 /*
- * A sub-command for an example that needs one: any that the child does not block and, where the
- * parent lists what it allows, is not listed. git is asked for something that is surely its own.
+ * A sub-command for an example that has none: any that the child does not block and, where the parent
+ * lists what it allows, is not listed. git is asked for something that is surely its own.
  */
-static bool add_example_word(const struct command_rule *child, const struct command_rule *parent,
+static void add_example_word(const struct prepared *child, const struct prepared *parent,
                              struct command_shape *shape)
 {
     static const char *const any[] = { "any-sub-command", NULL };
-    const struct command_program *known = command_program_find(program_of(child));
+    const struct command_program *known = command_program_find(child->program);
     const char *const *names = known && known->commands ? known->commands : any;
 
     for (; *names; names++) {
@@ -218,66 +261,66 @@ static bool add_example_word(const struct command_rule *child, const struct comm
 
         memcpy(tried.words[0], *names, strlen(*names) + 1);
         tried.n_words = 1;
-        command_shape_respell(program_of(child), *names, &tried);
-        if (is_covered(child, child->blocked, child->n_blocked, &tried) ||
-            (parent && parent->has_allowed &&
-             is_covered(parent, parent->allowed, parent->n_allowed, &tried)))
+        command_shape_respell(child->program, *names, &tried);
+        if (is_blocked(child, &tried) ||
+            (parent && parent->rule->has_allowed && is_allowed(parent, &tried)))
             continue;
         *shape = tried;
-        return true;
+        return;
     }
-    return false;
 }
 
-/* 0: *found is in the child only, by its pattern *allowing. */
-static int rule_is_within(const struct command_rule *child, const struct command_rule *parent,
-                          struct command_shape *found, struct command_shape *allowing)
+/* Flags that allow it stand first: behind another one, a flag may be taken for its value. */
+static int print_example(const struct prepared *child, struct example *example, char **out,
+                         coop_error **err)
 {
-    struct command_shape shape = { .n_words = 0 };
+    auto_buffer struct buffer text = { 0 };
+    const struct command_shape *shape = &example->shape;
+    struct command_shape first = *shape;
+    struct command_shape rest = { .n_words = 0 };
 
-    if (!child->has_allowed && !parent->has_allowed)
-        return shape_is_within(child, parent, &shape, found);
-    if (!child->has_allowed) {
-        *found = shape;
-        return is_covered(child, child->blocked, child->n_blocked, &shape) ? 1 : 0;
-    }
-    for (size_t i = 0; i < child->n_allowed; i++) {
-        read_shape(child, &child->allowed[i], &shape);
-        *allowing = shape;
-        if (!shape_is_within(child, parent, &shape, found))
-            return 0;
-    }
-    return 1;
-}
+    if (shape->n_words > 0)
+        command_shape_respell(child->program, shape->words[0], &example->allowing);
+    first.n_flags = 0;
+    for (size_t i = 0; i < shape->n_flags; i++) {
+        const struct command_flag *flag = &shape->flags[i];
+        bool is_first = false;
 
-/* A rule of the child's that the parent lacks: what of it is allowed at all? */
-static int rule_is_empty(const struct command_rule *rule, struct command_shape *found)
-{
-    *found = (struct command_shape){ .n_words = 0 };
-    if (!rule->has_allowed)
-        return 0;
-    for (size_t i = 0; i < rule->n_allowed; i++) {
-        read_shape(rule, &rule->allowed[i], found);
-        if (!is_covered(rule, rule->blocked, rule->n_blocked, found))
-            return 0;
+        for (size_t k = 0; k < example->allowing.n_flags; k++)
+            is_first = is_first || (strcmp(flag->name, example->allowing.flags[k].name) == 0 &&
+                                    flag->letter == example->allowing.flags[k].letter);
+        if (is_first)
+            first.flags[first.n_flags++] = *flag;
+        else
+            rest.flags[rest.n_flags++] = *flag;
     }
-    return 1;
+    buffer_printf(&text, "%s%s", child->rule->name, first.n_words + first.n_flags > 0 ? " " : "");
+    command_shape_print(&first, &text);
+    buffer_append_string(&text, rest.n_flags > 0 ? " " : "");
+    command_shape_print(&rest, &text);
+    *out = buffer_take_string(&text);
+    return *out ? 0 : fail_no_memory(err);
 }
 
 int command_rules_is_within(const struct command_rules *child, const struct command_rules *parent,
                             char **counter, coop_error **err)
 {
     for (size_t i = 0; i < child->n; i++) {
-        const struct command_rule *rule = &child->items[i];
-        const struct command_rule *wider = command_rules_find(parent, rule->name);
-        struct command_shape found = { .n_words = 0 };
-        struct command_shape allowing = { .n_words = 0 };
+        const struct command_rule *wider = command_rules_find(parent, child->items[i].name);
+        auto_prepared struct prepared a = { 0 };
+        auto_prepared struct prepared b = { 0 };
+        struct example example;
+        int r = prepare(&child->items[i], &a, err);
 
-        if (wider ? rule_is_within(rule, wider, &found, &allowing) : rule_is_empty(rule, &found))
+        if (r == 0 && wider)
+            r = prepare(wider, &b, err);
+        if (r < 0)
+            return r;
+        if (rule_is_within(&a, wider ? &b : NULL, &example))
             continue;
-        if (found.n_words == 0)
-            (void)add_example_word(rule, wider, &found);
-        return counter_example(rule, &found, &allowing, counter, err);
+        if (example.shape.n_words == 0)
+            add_example_word(&a, wider ? &b : NULL, &example.shape);
+        return print_example(&a, &example, counter, err);
     }
     return 1;
 }

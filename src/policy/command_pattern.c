@@ -170,17 +170,20 @@ void command_shape_respell(const char *program, const char *command, struct comm
 bool command_shape_covers(const char *program, const struct command_shape *wide,
                           const struct command_shape *narrow)
 {
-    struct command_shape respelt = *wide;
+    struct command_shape respelt;
 
     if (wide->n_words > narrow->n_words)
         return false;
     for (size_t i = 0; i < wide->n_words; i++)
         if (strcmp(wide->words[i], narrow->words[i]) != 0)
             return false;
-    if (wide->n_words == 0 && narrow->n_words > 0)
+    if (wide->n_words == 0 && narrow->n_words > 0 && wide->n_flags > 0) {
+        respelt = *wide;
         command_shape_respell(program, narrow->words[0], &respelt);
-    for (size_t i = 0; i < respelt.n_flags; i++)
-        if (!has_flag(narrow, &respelt.flags[i]))
+        wide = &respelt;
+    }
+    for (size_t i = 0; i < wide->n_flags; i++)
+        if (!has_flag(narrow, &wide->flags[i]))
             return false;
     return true;
 }

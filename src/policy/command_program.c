@@ -320,6 +320,13 @@ static const struct command_program programs[] = {
       .takes_many = true },
 };
 
+const char *command_program_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 const struct command_program *command_program_find(const char *name)
 {
     for (size_t i = 0; i < COUNT(programs); i++)

@@ -21,6 +21,9 @@ struct command_program {
     bool abbreviates_commands;      /* npm publ */
 };
 
+/* By which tables are asked: without the directory. */
+const char *command_program_name(const char *path);
+
 /* NULL: nothing is known. */
 const struct command_program *command_program_find(const char *name);
 

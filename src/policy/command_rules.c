@@ -10,7 +10,7 @@
 #include "base/printable.h"
 #include "policy/command_pattern.h"
 
-enum { PATTERNS_MAX = 1000, RULES_MAX = 10000, NAME_MAX_LENGTH = 255 };
+enum { PATTERNS_MAX = 256, RULES_MAX = 10000, NAME_MAX_LENGTH = 255 };
 
 /* ---- life */
 
@@ -39,6 +39,9 @@ void command_rules_done(struct command_rules *rules)
     for (size_t i = 0; i < rules->n; i++) {
         command_rule_clear_allowed(&rules->items[i]);
         command_rule_clear_blocked(&rules->items[i]);
+        for (size_t k = 0; k < rules->items[i].n_needs; k++)
+            free(rules->items[i].needs[k]);
+        free(rules->items[i].needs);
         free(rules->items[i].name);
         free(rules->items[i].description);
     }
@@ -122,8 +125,7 @@ static int add_pattern(const char *program, struct command_pattern **patterns, s
                        const char *text, struct origin origin, coop_error **err)
 {
     struct command_shape shape;
-    const char *slash = strrchr(program, '/');
-    const char *fault = command_shape_read(slash ? slash + 1 : program, text, &shape);
+    const char *fault = command_shape_read(command_program_name(program), text, &shape);
 
     if (fault)
         return bad(err, "sub-command", text, fault);
@@ -156,9 +158,33 @@ int command_rule_block(struct command_rule *rule, const char *pattern, struct or
     return add_pattern(rule->name, &rule->blocked, &rule->n_blocked, pattern, origin, err);
 }
 
+int command_rule_need(struct command_rule *rule, const char *need, coop_error **err)
+{
+    const char *fault = *need == '/' ? NULL : name_fault(need);
+
+    if (*need != '/' && strchr(need, '/'))
+        fault = "is a relative path: name a program, or an absolute path";
+    if (fault)
+        return bad(err, "need", need, fault);
+    if (rule->n_needs == PATTERNS_MAX)
+        return bad(err, "need", need, "is one too many");
+    for (size_t i = 0; i < rule->n_needs; i++)
+        if (strcmp(rule->needs[i], need) == 0)
+            return 0;
+    char **more = realloc(rule->needs, (rule->n_needs + 1) * sizeof *more);
+    if (!more)
+        return fail_no_memory(err);
+    rule->needs = more;
+    more[rule->n_needs] = strdup(need);
+    if (!more[rule->n_needs])
+        return fail_no_memory(err);
+    rule->n_needs++;
+    return 0;
+}
+
 static int copy_rule(const struct command_rule *from, struct command_rules *to, coop_error **err)
 {
-    struct command_rule *rule;
+    struct command_rule *rule = NULL;
     int r = command_rules_add(to, from->name, from->origin, &rule, err);
 
     if (r == 0 && from->description)
@@ -167,6 +193,8 @@ static int copy_rule(const struct command_rule *from, struct command_rules *to, 
         r = command_rule_allow(rule, from->allowed[i].text, from->allowed[i].origin, err);
     for (size_t i = 0; i < from->n_blocked && r == 0; i++)
         r = command_rule_block(rule, from->blocked[i].text, from->blocked[i].origin, err);
+    for (size_t i = 0; i < from->n_needs && r == 0; i++)
+        r = command_rule_need(rule, from->needs[i], err);
     if (r < 0)
         return r;
     rule->has_allowed = from->has_allowed;
@@ -206,7 +234,7 @@ int command_rules_defaults(struct command_rules *rules, coop_error **err)
     const struct origin built_in = { NULL, 0, 0 };
 
     for (size_t i = 0; i < COUNT(defaults); i++) {
-        struct command_rule *rule;
+        struct command_rule *rule = NULL;
         int r = command_rules_add(rules, defaults[i].name, built_in, &rule, err);
 
         if (r == 0)
@@ -224,20 +252,21 @@ int command_rules_defaults(struct command_rules *rules, coop_error **err)
 static void check_blocked(const struct command_rule *rule, const struct command_pattern *blocked,
                           struct findings *findings)
 {
+    const char *program = command_program_name(rule->name);
     struct command_shape shape;
     struct command_shape other;
     bool is_reached = !rule->has_allowed;
 
-    if (command_shape_read(rule->name, blocked->text, &shape))
+    if (command_shape_read(program, blocked->text, &shape))
         return;
     for (size_t i = 0; i < rule->n_allowed; i++) {
-        if (command_shape_read(rule->name, rule->allowed[i].text, &other))
+        if (command_shape_read(program, rule->allowed[i].text, &other))
             continue;
-        if (command_shape_covers(rule->name, &shape, &other))
+        if (command_shape_covers(program, &shape, &other))
             findings_add(findings, SEVERITY_ERROR, rule->allowed[i].origin, "remove one of the two",
                          "'%s %s' is allowed and, as '%s', blocked", rule->name,
                          rule->allowed[i].text, blocked->text);
-        is_reached = is_reached || command_shape_meet(rule->name, &shape, &other, &other);
+        is_reached = is_reached || command_shape_meet(program, &shape, &other, &other);
     }
     if (!is_reached)
         findings_add(findings, SEVERITY_INFO, blocked->origin, "remove it",

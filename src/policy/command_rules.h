@@ -41,6 +41,8 @@ struct command_rule {
     size_t n_blocked;
     struct origin origin;
     bool manifest; /* the program is asked for its sub-commands; whoever asks adds the patterns */
+    char **needs;  /* programs and absolute paths that it executes or loads besides itself */
+    size_t n_needs;
 };
 
 struct command_rules {
@@ -63,6 +65,8 @@ int command_rule_allow(struct command_rule *rule, const char *pattern, struct or
                        coop_error **err);
 int command_rule_block(struct command_rule *rule, const char *pattern, struct origin origin,
                        coop_error **err);
+/* `need` is the name of a program, or an absolute path. */
+int command_rule_need(struct command_rule *rule, const char *need, coop_error **err);
 /* Forgets the patterns: a later file replaces a list. */
 void command_rule_clear_allowed(struct command_rule *rule);
 void command_rule_clear_blocked(struct command_rule *rule);

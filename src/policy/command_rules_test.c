@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
 #include "policy/command_pattern.h"
+#include "test/check.h"
 
 /* ---- the policy of the tests */
 

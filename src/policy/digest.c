@@ -19,6 +19,34 @@ static void add_number(struct sha256 *hash, uint64_t number)
     sha256_update(hash, &number, sizeof number);
 }
 
+static void add_patterns(struct sha256 *hash, const struct command_pattern *patterns, size_t n)
+{
+    add_number(hash, n);
+    for (size_t i = 0; i < n; i++)
+        add_bytes(hash, patterns[i].text);
+}
+
+/* Rules that nobody asks allow nothing less. */
+static void add_commands(struct sha256 *hash, const struct policy_commands *commands)
+{
+    size_t n = commands->strength == COOP_COMMANDS_OFF ? 0 : commands->rules.n;
+
+    add_number(hash, commands->strength);
+    add_number(hash, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct command_rule *rule = &commands->rules.items[i];
+
+        add_bytes(hash, rule->name);
+        add_number(hash, rule->manifest);
+        add_number(hash, rule->has_allowed);
+        add_patterns(hash, rule->allowed, rule->n_allowed);
+        add_patterns(hash, rule->blocked, rule->n_blocked);
+        add_number(hash, rule->n_needs);
+        for (size_t k = 0; k < rule->n_needs; k++)
+            add_bytes(hash, rule->needs[k]);
+    }
+}
+
 void digest_policy(const coop_policy *policy, char out[65])
 {
     unsigned char bytes[SHA256_BYTES];
@@ -27,6 +55,8 @@ void digest_policy(const coop_policy *policy, char out[65])
     sha256_init(&hash);
     add_bytes(&hash, "coop policy 1");
     add_bytes(&hash, policy->workspace);
+    add_bytes(&hash, policy->root);
+    add_number(&hash, policy->root_read_only);
     add_bytes(&hash, policy->directory);
     add_bytes(&hash, policy->hostname);
     add_number(&hash, policy->same_path);
@@ -52,6 +82,17 @@ void digest_policy(const coop_policy *policy, char out[65])
         add_bytes(&hash, policy->variables[i].name);
         add_bytes(&hash, policy->variables[i].value);
     }
+    add_bytes(&hash, policy->second_prefix);
+    for (int i = 0; i < COOP_FACT_COUNT; i++) {
+        add_number(&hash, policy->tells[i]);
+        add_bytes(&hash, policy->facts[i]);
+    }
+    add_number(&hash, policy->n_secrets);
+    for (size_t i = 0; i < policy->n_secrets; i++) { /* never the values: a digest is shown */
+        add_bytes(&hash, policy->secrets[i].name);
+        add_number(&hash, policy->secrets[i].n_variable);
+        sha256_update(&hash, policy->secrets[i].entry, policy->secrets[i].n_variable);
+    }
     add_number(&hash, policy->no_protect_defaults);
     add_number(&hash, policy->protect_ignore_case);
     add_number(&hash, policy->n_protects);
@@ -59,6 +100,7 @@ void digest_policy(const coop_policy *policy, char out[65])
         add_number(&hash, policy->protects[i].action);
         add_bytes(&hash, policy->protects[i].pattern);
     }
+    add_commands(&hash, &policy->commands);
     sha256_final(&hash, bytes);
     sha256_hex(bytes, out);
 }

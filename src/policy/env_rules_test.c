@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "check.h"
+#include "test/check.h"
 
 static enum env_answer pass(const char *name)
 {

@@ -6,7 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "policy/commands.h"
 #include "policy/env_rules.h"
+#include "policy/path.h"
 
 /* ---- people */
 
@@ -238,8 +240,57 @@ static void fill_paths(struct filling *filling, const char *key, bool read_only)
 
         if (r == 0)
             r = coop_policy_add_bind(filling->policy, path, NULL, read_only, &err);
+        if (r == 0)
+            r = policy_note_origin(filling->policy, item.origin, &err);
         check(filling, item.origin, r, err);
     }
+}
+
+/* A directory that is "/", unless somebody has named one already. */
+static void fill_root(struct filling *filling)
+{
+    struct config_value root = config_get(filling->config, "sandbox.root");
+    struct config_value readonly = config_get(filling->config, "sandbox.readonly");
+    bool is_readonly = config_bool(filling->config, "sandbox.readonly");
+    auto_free char *path = NULL;
+    coop_error *err = NULL;
+
+    if (!config_is_set(&root)) {
+        if (is_readonly && !filling->policy->root)
+            findings_add(filling->findings, SEVERITY_WARNING, readonly.origin,
+                         "name a directory with sandbox.root",
+                         "'sandbox.readonly' is about the root, and there is none");
+        return;
+    }
+    if (filling->policy->root)
+        return;
+    int r = config_expand_path(config_value_text(&root), filling->base, &path, &err);
+    if (r == 0)
+        r = coop_policy_set_root(filling->policy, path, is_readonly, &err);
+    check(filling, root.origin, r, err);
+}
+
+static bool is_same_target(const char *a, const char *b)
+{
+    auto_free char *x = NULL;
+    auto_free char *y = NULL;
+
+    return path_normalise("mount target", a, &x, NULL) == 0 &&
+           path_normalise("mount target", b, &y, NULL) == 0 && strcmp(x, y) == 0;
+}
+
+/* Over a root the later of two mounts wins; elsewhere two at one place are a mistake. */
+static bool is_replaced(struct filling *filling, struct config_items rest, const char *target)
+{
+    if (!filling->policy->root)
+        return false;
+    for (struct config_value item; config_items_next(&rest, &item);) {
+        struct config_value other = config_child(&item, "target");
+
+        if (is_same_target(target, config_value_text(&other)))
+            return true;
+    }
+    return false;
 }
 
 static void fill_mounts(struct filling *filling)
@@ -252,11 +303,20 @@ static void fill_mounts(struct filling *filling)
         struct config_value readonly = config_child(&item, "readonly");
         auto_free char *path = NULL;
         coop_error *err = NULL;
+
+        if (is_replaced(filling, items, config_value_text(&target))) {
+            findings_add(filling->findings, SEVERITY_WARNING, item.origin, "leave it out",
+                         "the mount at '%s' is replaced by a later one",
+                         config_value_text(&target));
+            continue;
+        }
         int r = config_expand_path(config_value_text(&source), filling->base, &path, &err);
 
         if (r == 0)
             r = coop_policy_add_bind(filling->policy, path, config_value_text(&target),
                                      config_value_bool(&readonly), &err);
+        if (r == 0)
+            r = policy_note_origin(filling->policy, item.origin, &err);
         check(filling, item.origin, r, err);
     }
 }
@@ -274,6 +334,8 @@ static void fill_blocks(struct filling *filling)
 
         if (r == 0)
             r = coop_policy_add_block(filling->policy, path ? path : text, &err);
+        if (r == 0)
+            r = policy_note_origin(filling->policy, item.origin, &err);
         check(filling, item.origin, r, err);
     }
 }
@@ -331,6 +393,37 @@ static void pass_variable(struct filling *filling, const struct config_value *it
     grown[run->n_env_pass] = NULL;
 }
 
+/* First of the environment: what may be set depends on the second prefix. */
+static void fill_facts(struct filling *filling)
+{
+    static const struct {
+        const char *key;
+        coop_fact fact;
+    } configured[] = {
+        { "environment.campaign", COOP_FACT_CAMPAIGN },
+        { "environment.provider", COOP_FACT_PROVIDER },
+    };
+    struct config_value prefix = config_get(filling->config, "environment.prefix");
+    coop_error *err = NULL;
+    int r = 0;
+
+    if (config_is_set(&prefix))
+        r = coop_policy_set_second_prefix(filling->policy, config_value_text(&prefix), &err);
+    check(filling, prefix.origin, r, err);
+    for (coop_fact fact = COOP_FACT_SESSION; fact <= COOP_FACT_CREATED; fact++)
+        (void)coop_policy_set_fact(filling->policy, fact, NULL, NULL); /* nothing to copy */
+    for (size_t i = 0; i < COUNT(configured); i++) {
+        struct config_value value = config_get(filling->config, configured[i].key);
+        coop_error *refused = NULL;
+
+        if (config_is_set(&value))
+            check(filling, value.origin,
+                  coop_policy_set_fact(filling->policy, configured[i].fact,
+                                       config_value_text(&value), &refused),
+                  refused);
+    }
+}
+
 static void fill_environment(struct filling *filling)
 {
     const struct config *config = filling->config;
@@ -367,12 +460,15 @@ int policy_from_config(const struct config *config, const char *base, coop_polic
     fill_limits(&filling);
     fill_network(&filling);
     fill_choices(&filling);
+    fill_root(&filling);
     fill_paths(&filling, "sandbox.extra_ro_paths", true);
     fill_paths(&filling, "sandbox.extra_rw_paths", false);
     fill_mounts(&filling);
     fill_blocks(&filling);
     fill_protect(&filling);
+    fill_facts(&filling);
     fill_environment(&filling);
+    policy_fill_commands(config, policy, findings);
     if (findings->failed)
         return -ENOMEM;
     return findings->n_errors > n_before ? -EINVAL : 0;

@@ -5,9 +5,9 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
 #include "policy/git_config_gate.h"
 #include "policy/git_config_redact.h"
+#include "test/check.h"
 
 /* ---- the reader */
 

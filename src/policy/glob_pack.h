@@ -22,11 +22,3 @@ void glob_pack(struct buffer *out, const struct glob *const *globs, size_t n);
  */
 const struct glob *glob_unpack(void *packed, size_t *out_n);
 const struct glob *glob_packed(const struct glob *globs, size_t i);
-
-/* Whether `path` names a directory on the way to what the pattern is about, and all components up to
- * there are literal: who exchanges it, exchanges what is protected. */
-bool glob_is_literal_ancestor(const struct glob *glob, const char *path);
-
-/* Of such a pattern, the literal components that follow the first `depth`; their length, at most
- * size - 1. 0: a wildcard stands there. */
-size_t glob_literal_rest(const struct glob *glob, size_t depth, char *out, size_t size);

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
+#include "test/check.h"
 
 static const char *const patterns[] = {
     "work/.git/hooks", "work/**/*.pem",  "work/[a-c]x?[!0-9é]*", "**/.env",
@@ -54,26 +54,4 @@ TEST(packed_patterns_decide_as_before)
     for (size_t i = 0; i < COUNT(patterns); i++)
         glob_free(globs[i]);
     free((char *)(uintptr_t)again - 8);
-}
-
-TEST(literal_ancestors)
-{
-    auto_findings struct findings findings = { 0 };
-    char rest[64];
-    struct glob *hooks = glob_new("work/.git/hooks", 15, false, (struct origin){ 0 }, &findings);
-    struct glob *modules =
-        glob_new("work/.git/modules/**/hooks", 26, false, (struct origin){ 0 }, &findings);
-
-    CHECK(glob_is_literal_ancestor(hooks, "work/.git"));
-    CHECK(glob_is_literal_ancestor(hooks, "work"));
-    CHECK(!glob_is_literal_ancestor(hooks, "work/.git/hooks"));
-    CHECK(!glob_is_literal_ancestor(hooks, "work/.gi"));
-    CHECK(!glob_is_literal_ancestor(hooks, ""));
-    CHECK(glob_is_literal_ancestor(modules, "work/.git/modules"));
-    CHECK(!glob_is_literal_ancestor(modules, "work/.git/modules/a"));
-    CHECK(glob_literal_rest(hooks, 2, rest, sizeof rest) == 5 && strcmp(rest, "hooks") == 0);
-    CHECK(glob_literal_rest(hooks, 1, rest, sizeof rest) == 10 && strcmp(rest, ".git/hooks") == 0);
-    CHECK(glob_literal_rest(modules, 3, rest, sizeof rest) == 0);
-    glob_free(hooks);
-    glob_free(modules);
 }

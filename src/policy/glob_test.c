@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
 #include "policy/glob_set.h"
+#include "test/check.h"
 
 static struct glob *compile(const char *pattern, bool ignore_case)
 {

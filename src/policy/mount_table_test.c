@@ -5,9 +5,9 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
 #include "policy/path.h"
 #include "policy/zones.h"
+#include "test/check.h"
 
 static struct mount_table *make(const char *root, bool readonly, const struct mount_entry *mounts,
                                 size_t n)

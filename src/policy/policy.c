@@ -7,7 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "policy/commands.h"
 #include "policy/digest.h"
+#include "policy/env_rules.h"
 #include "policy/path.h"
 #include "policy/protect.h"
 
@@ -60,14 +62,19 @@ int coop_policy_new(coop_policy **out, coop_error **err)
     return 0;
 }
 
+static void free_mount(struct policy_mount *mount)
+{
+    free(mount->source);
+    free(mount->target);
+    free((char *)(uintptr_t)mount->origin.name);
+}
+
 void coop_policy_free(coop_policy *policy)
 {
     if (!policy)
         return;
-    for (size_t i = 0; i < policy->n_mounts; i++) {
-        free(policy->mounts[i].source);
-        free(policy->mounts[i].target);
-    }
+    for (size_t i = 0; i < policy->n_mounts; i++)
+        free_mount(&policy->mounts[i]);
     for (size_t i = 0; i < policy->n_variables; i++) {
         free(policy->variables[i].name);
         free(policy->variables[i].value);
@@ -76,10 +83,14 @@ void coop_policy_free(coop_policy *policy)
         free(policy->protects[i].pattern);
         free((char *)(uintptr_t)policy->protects[i].origin.name);
     }
+    policy_free_facts(policy);
+    policy_free_secrets(policy);
+    policy_free_commands(policy);
     free(policy->mounts);
     free(policy->variables);
     free(policy->protects);
     free(policy->workspace);
+    free(policy->root);
     free(policy->directory);
     free(policy->hostname);
     free(policy);
@@ -96,17 +107,51 @@ static int replace_text(char **slot, const char *text, coop_error **err)
     return 0;
 }
 
+/* Where a directory is "/", it is there and nowhere else. */
+static int check_one_place(const char *root, const char *workspace, bool same_path,
+                           coop_error **err)
+{
+    if (root && workspace)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the root '%s' and the workspace '%s' exclude each other", root,
+                         workspace);
+    if (root && same_path)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the root '%s' is shown as '/', so not at its own path too", root);
+    return 0;
+}
+
 int coop_policy_set_workspace(coop_policy *policy, const char *directory, coop_error **err)
 {
     int r = path_check("workspace", directory, err);
 
+    if (r == 0)
+        r = check_one_place(policy->root, directory, false, err);
     return r < 0 ? r : replace_text(&policy->workspace, directory, err);
+}
+
+int coop_policy_set_root(coop_policy *policy, const char *directory, bool read_only,
+                         coop_error **err)
+{
+    int r = path_check("root", directory, err);
+
+    if (r == 0)
+        r = check_one_place(directory, policy->workspace, policy->same_path, err);
+    if (r == 0)
+        r = replace_text(&policy->root, directory, err);
+    if (r == 0)
+        policy->root_read_only = read_only;
+    return r;
 }
 
 int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **err)
 {
-    (void)err;
+    int r = check_one_place(policy->root, NULL, same_path, err);
+
+    if (r < 0)
+        return r;
     policy->same_path = same_path;
+    policy->set |= POLICY_SET_SAME_PATH;
     return 0;
 }
 
@@ -117,8 +162,7 @@ static int add_mount(coop_policy *policy, struct policy_mount mount, coop_error 
         reallocarray(policy->mounts, policy->n_mounts + 1, sizeof *policy->mounts);
 
     if (!grown) {
-        free(mount.source);
-        free(mount.target);
+        free_mount(&mount);
         return fail_no_memory(err);
     }
     policy->mounts = grown;
@@ -247,6 +291,7 @@ int coop_policy_set_protect_defaults(coop_policy *policy, bool enabled, coop_err
 {
     (void)err;
     policy->no_protect_defaults = !enabled;
+    policy->set |= POLICY_SET_PROTECT_DEFAULTS;
     return 0;
 }
 
@@ -254,27 +299,19 @@ int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case, c
 {
     (void)err;
     policy->protect_ignore_case = ignore_case;
-    return 0;
-}
-
-static int check_variable_name(const char *name, coop_error **err)
-{
-    if (!name || !*name || strchr(name, '=') || strchr(name, '\n'))
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "bad environment name '%s': expected a name without '='",
-                         name ? name : "");
+    policy->set |= POLICY_SET_IGNORE_CASE;
     return 0;
 }
 
 int coop_policy_set_env(coop_policy *policy, const char *name, const char *value, coop_error **err)
 {
-    int r = check_variable_name(name, err);
-
-    if (r < 0)
-        return r;
     if (!value)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the variable '%s' has no value",
-                         name);
+                         name ? name : "");
+    int r = env_check_set(name ? name : "", name ? strlen(name) : 0, value, strlen(value),
+                          policy->second_prefix, err);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < policy->n_variables; i++)
         if (strcmp(policy->variables[i].name, name) == 0)
             return replace_text(&policy->variables[i].value, value, err);
@@ -320,30 +357,32 @@ int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error *
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'",
                          name ? name : "");
+    policy->set |= POLICY_SET_HOSTNAME;
     return replace_text(&policy->hostname, name, err);
 }
 
-#define SET_ENUM(field, max, what)                                                                 \
+#define SET_ENUM(field, max, bit, what)                                                            \
     do {                                                                                           \
         if ((unsigned)(field) > (unsigned)(max))                                                   \
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad " what " %d", (int)(field)); \
         policy->field = (field);                                                                   \
+        policy->set |= (bit);                                                                      \
         return 0;                                                                                  \
     } while (0)
 
 int coop_policy_set_network(coop_policy *policy, coop_network network, coop_error **err)
 {
-    SET_ENUM(network, COOP_NETWORK_HOST, "network");
+    SET_ENUM(network, COOP_NETWORK_HOST, POLICY_SET_NETWORK, "network");
 }
 
 int coop_policy_set_mode(coop_policy *policy, coop_mode mode, coop_error **err)
 {
-    SET_ENUM(mode, COOP_MODE_DISABLED, "mode");
+    SET_ENUM(mode, COOP_MODE_DISABLED, POLICY_SET_MODE, "mode");
 }
 
 int coop_policy_set_profile(coop_policy *policy, coop_profile profile, coop_error **err)
 {
-    SET_ENUM(profile, COOP_PROFILE_DEV, "profile");
+    SET_ENUM(profile, COOP_PROFILE_DEV, POLICY_SET_PROFILE, "profile");
 }
 
 int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value, coop_error **err)
@@ -357,6 +396,7 @@ int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value,
                          (unsigned long long)limit_ranges[limit].min,
                          (unsigned long long)limit_ranges[limit].max);
     policy->limits[limit] = value;
+    policy->set |= (unsigned)POLICY_SET_LIMIT << limit;
     return 0;
 }
 
@@ -364,6 +404,56 @@ int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error *
 {
     (void)err;
     policy->host_sockets = allowed;
+    policy->set |= POLICY_SET_HOST_SOCKETS;
+    return 0;
+}
+
+/* ---- for requests: nothing of the parent's is taken over but what is added from now on */
+
+int coop_policy_drop_mounts(coop_policy *policy, coop_error **err)
+{
+    size_t kept = 0;
+
+    (void)err;
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        struct policy_mount *mount = &policy->mounts[i];
+
+        if (mount->kind == POLICY_BLOCK)
+            policy->mounts[kept++] = *mount;
+        else
+            free_mount(mount);
+    }
+    policy->n_mounts = kept;
+    policy->set |= POLICY_SET_MOUNTS;
+    return 0;
+}
+
+int coop_policy_drop_env(coop_policy *policy, coop_error **err)
+{
+    (void)err;
+    for (size_t i = 0; i < policy->n_variables; i++) {
+        free(policy->variables[i].name);
+        free(policy->variables[i].value);
+    }
+    policy->n_variables = 0;
+    policy_free_secrets(policy);
+    policy->secrets = NULL;
+    policy->n_secrets = 0;
+    policy->set |= POLICY_SET_VARIABLES;
+    return 0;
+}
+
+int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err)
+{
+    struct policy_mount *mount = &policy->mounts[policy->n_mounts - 1];
+
+    if (origin.name) {
+        origin.name = strdup(origin.name);
+        if (!origin.name)
+            return fail_no_memory(err);
+    }
+    free((char *)(uintptr_t)mount->origin.name);
+    mount->origin = origin;
     return 0;
 }
 
@@ -374,12 +464,34 @@ const char *coop_policy_digest(const coop_policy *policy)
     return policy->digest;
 }
 
+int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop_error **err)
+{
+    struct policy_mount mount = *from;
+
+    mount.source = from->source ? strdup(from->source) : NULL;
+    mount.target = strdup(from->target);
+    mount.origin.name = from->origin.name ? strdup(from->origin.name) : NULL;
+    if (!mount.target || (from->source && !mount.source) ||
+        (from->origin.name && !mount.origin.name)) {
+        free_mount(&mount);
+        return fail_no_memory(err);
+    }
+    return add_mount(policy, mount, err);
+}
+
+void policy_drop_last_mount(coop_policy *policy)
+{
+    free_mount(&policy->mounts[--policy->n_mounts]);
+}
+
 static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err)
 {
     int r = 0;
 
     if (from->workspace)
         r = coop_policy_set_workspace(to, from->workspace, err);
+    if (r == 0 && from->root)
+        r = coop_policy_set_root(to, from->root, from->root_read_only, err);
     if (r == 0 && from->directory)
         r = coop_policy_set_directory(to, from->directory, err);
     if (r == 0)
@@ -389,18 +501,8 @@ static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err
     for (size_t i = 0; r == 0 && i < from->n_protects; i++)
         r = policy_add_protect(to, from->protects[i].pattern, from->protects[i].action,
                                from->protects[i].origin, err);
-    for (size_t i = 0; r == 0 && i < from->n_mounts; i++) {
-        struct policy_mount mount = from->mounts[i];
-
-        mount.source = mount.source ? strdup(mount.source) : NULL;
-        mount.target = strdup(mount.target);
-        if (!mount.target || (from->mounts[i].source && !mount.source)) {
-            free(mount.source);
-            free(mount.target);
-            return fail_no_memory(err);
-        }
-        r = add_mount(to, mount, err);
-    }
+    for (size_t i = 0; r == 0 && i < from->n_mounts; i++)
+        r = policy_copy_mount(to, &from->mounts[i], err);
     return r;
 }
 
@@ -420,8 +522,15 @@ int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err)
     copy->network = policy->network;
     copy->mode = policy->mode;
     copy->profile = policy->profile;
+    copy->set = policy->set;
     memcpy(copy->limits, policy->limits, sizeof copy->limits);
     r = copy_texts(policy, copy, err);
+    if (r == 0)
+        r = policy_copy_facts(policy, copy, err);
+    if (r == 0)
+        r = policy_copy_secrets(policy, copy, err);
+    if (r == 0)
+        r = policy_copy_commands(policy, copy, err);
     if (r < 0) {
         coop_policy_free(copy);
         return r;

@@ -7,20 +7,30 @@
 
 #include "base/finding.h"
 #include "coop/policy.h"
+#include "policy/command_rules.h"
 
 enum policy_mount_kind { POLICY_BIND, POLICY_TMPFS, POLICY_BLOCK };
 
 struct policy_mount {
     enum policy_mount_kind kind;
     bool read_only;
-    char *source;  /* host path; NULL for tmpfs and blocks */
-    char *target;  /* absolute and normal; a block's may be relative to the workspace */
-    uint64_t size; /* tmpfs; 0: that of /tmp */
+    char *source;         /* host path; NULL for tmpfs and blocks */
+    char *target;         /* absolute and normal; a block's may be relative to the workspace */
+    uint64_t size;        /* tmpfs; 0: that of /tmp */
+    struct origin origin; /* its name is the policy's; NULL: not known */
+    bool is_replaceable;  /* some box that this policy was narrowed for could put links there */
 };
 
 struct policy_variable {
     char *name;
     char *value;
+};
+
+/* Its value is in no other member, and goes nowhere but into the command's environment. */
+struct policy_secret {
+    char *name;  /* as people call it */
+    char *entry; /* "VARIABLE=VALUE", in secret memory */
+    size_t n_variable;
 };
 
 /* A rule for names in the workspace; the built-in ones are not in the policy. */
@@ -30,8 +40,36 @@ struct policy_protect {
     struct origin origin; /* its name is the policy's */
 };
 
+/* What a caller has set, as opposed to what merely has its default: see coop_policy_narrow(). */
+enum policy_set {
+    POLICY_SET_SAME_PATH = 1,
+    POLICY_SET_HOSTNAME = 2,
+    POLICY_SET_NETWORK = 4,
+    POLICY_SET_MODE = 8,
+    POLICY_SET_PROFILE = 16,
+    POLICY_SET_HOST_SOCKETS = 32,
+    POLICY_SET_PROTECT_DEFAULTS = 64,
+    POLICY_SET_IGNORE_CASE = 128,
+    POLICY_SET_MOUNTS = 256,    /* no others than these */
+    POLICY_SET_VARIABLES = 512, /* likewise */
+    POLICY_SET_LIMIT = 1024,    /* the first limit; the others follow */
+    POLICY_SET_COMMANDS = 1 << 24,
+    POLICY_SET_COMMAND_STRENGTH = 1 << 25,
+};
+
+/* commands.h */
+struct policy_commands {
+    coop_command_strength strength;
+    struct command_rules rules;
+    char **names; /* of files that rules come from */
+    size_t n_names;
+};
+
 struct coop_policy {
+    unsigned set;    /* enum policy_set */
     char *workspace; /* NULL: the current directory */
+    char *root;      /* instead of a workspace: the directory that is "/"; NULL: none */
+    bool root_read_only;
     char *directory; /* NULL: the workspace */
     char *hostname;
     bool same_path;
@@ -46,18 +84,40 @@ struct coop_policy {
     size_t n_mounts;
     struct policy_variable *variables;
     size_t n_variables;
+    bool tells[COOP_FACT_COUNT];
+    char *facts[COOP_FACT_COUNT]; /* NULL: found out at each start */
+    char *second_prefix;          /* NULL: none */
+    struct policy_secret *secrets;
+    size_t n_secrets;
     struct policy_protect *protects;
     size_t n_protects;
     bool no_protect_defaults;
     bool protect_ignore_case;
+    struct policy_commands commands;
     char digest[65];
 };
 
 int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err);
+int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop_error **err);
+void policy_drop_last_mount(coop_policy *policy);
 
 /* As coop_policy_add_protect(), and remembers who said so. Copies the origin's name. */
 int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
                        struct origin origin, coop_error **err);
+
+/* Who said so of the mount that was added last. Copies the name. */
+int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err);
+
+/* facts.c and secrets.c: their parts of copying and of the end. */
+int policy_copy_facts(const coop_policy *from, coop_policy *to, coop_error **err);
+void policy_free_facts(coop_policy *policy);
+int policy_copy_secrets(const coop_policy *from, coop_policy *to, coop_error **err);
+void policy_free_secrets(coop_policy *policy);
+
+struct redact;
+/* What takes the policy's secrets out of a stream; *out is NULL where there is nothing to take out. */
+int policy_redact(const coop_policy *policy, bool as_terminal, struct redact **out,
+                  coop_error **err);
 
 /* Names as flags and documents spell them. */
 extern const char *const policy_network_names[];

@@ -228,6 +228,11 @@ void protect_free(struct protect *protect)
     free(protect);
 }
 
+bool protect_is_wanted(const coop_policy *policy)
+{
+    return !policy->no_protect_defaults || policy->n_protects > 0;
+}
+
 int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **err)
 {
     struct findings *findings = calloc(1, sizeof *findings);

@@ -48,6 +48,9 @@ struct protect;
 int protect_new(const coop_policy *policy, struct protect **out, coop_error **err);
 void protect_free(struct protect *protect); /* NULL is fine */
 
+/* Whether the policy protects anything. */
+bool protect_is_wanted(const coop_policy *policy);
+
 /* Checks a pattern without keeping it. */
 int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **err);
 

@@ -169,7 +169,7 @@ struct simple {
 static int simple_word(struct shell_parser *p, struct simple *simple)
 {
     struct shell_lexed lexed;
-    int fd;
+    int fd = -1;
 
     if (shell_word(p, &lexed) < 0)
         return -1;

@@ -1,13 +1,16 @@
 /*
  * shell_private.h - what the files of the shell splitter share
  *
- *   shell_split.c    entry, memory, refusals, positions
- *   shell_lex.c      characters to words: quoting, expansions
- *   shell_redirect.c redirections and here-documents
- *   shell_parse.c    lists, pipelines, simple commands
- *   shell_compound.c if, for, case, functions ...
- *   shell_builtin.c  what the shell runs itself; variables that change what is run
- *   shell_wrapper.c  programs that run other programs
+ *   shell_split.c      entry, memory, refusals, positions
+ *   shell_lex.c        characters to words: quoting
+ *   shell_expand.c     what stands behind a '$'
+ *   shell_redirect.c   redirections and here-documents
+ *   shell_parse.c      lists, pipelines, simple commands
+ *   shell_condition.c  [[ ]] and arrays
+ *   shell_compound.c   if, for, case, functions ...
+ *   shell_builtin.c    what the shell runs itself
+ *   shell_variable.c   variables that change what is run
+ *   shell_wrapper.c    programs that run other programs
  *
  * A function that can refuse returns 0, or -1 once the parser holds a refusal (or has run out of
  * memory); everything unwinds from there.
@@ -133,6 +136,11 @@ static inline bool shell_is_operator(char c)
     return c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>';
 }
 
+static inline bool shell_is_word_end(char c)
+{
+    return c == '\0' || c == '\n' || shell_is_blank(c) || shell_is_operator(c);
+}
+
 static inline bool shell_is_name_start(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -164,15 +172,21 @@ int shell_word(struct shell_parser *p, struct shell_lexed *out);
 /* Moves behind an operator of n characters, which no continuation may lengthen. */
 int shell_take_operator(struct shell_parser *p, size_t n);
 
+enum shell_reserved shell_peek_reserved(const struct shell_parser *p);
+const char *shell_reserved_name(enum shell_reserved word);
+enum shell_reserved shell_reserved_by_name(const char *text);
+int shell_continuation(struct shell_parser *p); /* at a backslash-newline: takes it */
+/* Adds to the word being read, unless its known part has ended. */
+void shell_append(struct shell_parser *p, const struct shell_lexed *out, const char *bytes,
+                  size_t n);
+
+/* ---- shell_expand.c */
+
 /* A `$` in a word, a double-quoted string or a here-document. Expansions that cannot run anything
  * are taken, and told to `out`; others are refused. */
 int shell_dollar(struct shell_parser *p, bool is_quoted, struct shell_lexed *out);
 int shell_arithmetic(struct shell_parser *p, size_t opener_length, struct shell_lexed *out);
 void shell_expanded(struct shell_lexed *out, const char *why, bool may_split);
-
-enum shell_reserved shell_peek_reserved(const struct shell_parser *p);
-const char *shell_reserved_name(enum shell_reserved word);
-enum shell_reserved shell_reserved_by_name(const char *text);
 
 /* ---- shell_redirect.c */
 
@@ -193,12 +207,18 @@ int shell_compound(struct shell_parser *p, enum shell_reserved word);
 int shell_subshell(struct shell_parser *p);
 /* At the '(' behind the name p->function. */
 int shell_function_body(struct shell_parser *p, bool is_certain);
-int shell_array(struct shell_parser *p);
 int shell_enter(struct shell_parser *p);
 void shell_leave(struct shell_parser *p);
 int shell_expect(struct shell_parser *p, enum shell_reserved word, const char *opener);
 
-/* ---- shell_builtin.c */
+int shell_bash_only(struct shell_parser *p, size_t offset, const char *what);
+
+/* ---- shell_condition.c */
+
+int shell_condition(struct shell_parser *p); /* behind "[[" */
+int shell_array(struct shell_parser *p);     /* at the '(' behind "name=" */
+
+/* ---- shell_variable.c, shell_builtin.c */
 
 /* A variable that decides what is run, or how it is run: PATH, LD_PRELOAD, GIT_SSH_COMMAND ... */
 bool shell_variable_is_dangerous(const char *name, size_t n, const struct shell_word *value);

@@ -103,6 +103,12 @@ int shell_redirect(struct shell_parser *p, int fd, struct shell_redirects *out)
     if (shell_peek(p, 0) == '(')
         return shell_refuse(p, at, "use a file",
                             "a process substitution runs a command whose place is not decided");
+    /* ">&-" is one operator in bash, and what follows another word */
+    if (found->kind == SHELL_REDIRECT_DUPLICATE && shell_peek(p, 0) == '-' &&
+        !shell_is_word_end(shell_peek(p, 1)))
+        return shell_refuse(p, at, "put a blank behind it",
+                            "what follows '%s-' is read differently by different shells",
+                            found->text);
     if (shell_skip_blank(p) < 0)
         return -1;
     if (!shell_at_word(p))

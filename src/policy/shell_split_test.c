@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
+#include "test/check.h"
 
 /*
  * The list as one line: commands separated by " ; ", words by blanks; what is not static ends in "?",
@@ -189,7 +189,8 @@ TEST(variables_that_change_what_is_run)
     static const char *const bad[] = { "PATH",       "LD_PRELOAD",   "IFS",
                                        "BASH_ENV",   "ENV",          "GIT_EXTERNAL_DIFF",
                                        "PAGER",      "EDITOR",       "PROMPT_COMMAND",
-                                       "PYTHONPATH", "NODE_OPTIONS", "HOME",
+                                       "PYTHONPATH", "NODE_OPTIONS", "RANDOM",
+                                       "SECONDS",    "OPTIND",       "HOME",
                                        "LC_ALL" };
     static const char *const forms[] = {
         "%s=x a",  "%s=x",     "export %s=x",  "env %s=x a",     "for %s in a; do b; done",
@@ -207,6 +208,8 @@ TEST(variables_that_change_what_is_run)
             refuses(text, SHELL_BASH, "");
         }
     }
+    SPLITS("OPTIND=1; a", "OPTIND=1  ; a");
+    refuses("OPTIND='a[$(b)]'", SHELL_BASH, "changes what is run");
     SPLITS("PAGER=cat a", "PAGER=cat a");
     SPLITS("LC_ALL=C.UTF-8 a", "LC_ALL=C.UTF-8 a");
     SPLITS("NODE_ENV=x FOO=y a", "NODE_ENV=x FOO=y a");

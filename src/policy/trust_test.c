@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "check.h"
+#include "test/check.h"
 
 #define AT(line_number)             \
     {                               \

@@ -32,16 +32,19 @@ struct kernel_open_how {
     uint64_t mode;
     uint64_t resolve;
 };
+#define RESOLVE_NO_XDEV       0x01
 #define RESOLVE_NO_MAGICLINKS 0x02
 #define RESOLVE_NO_SYMLINKS   0x04
 #define RESOLVE_BENEATH       0x08
 #define RESOLVE_IN_ROOT       0x10
+#define RESOLVE_CACHED        0x20 /* 5.12 */
 
 /* the mount API: 5.2, mount_setattr 5.12 */
 #define OPEN_TREE_CLONE_TREE     1u
 #define AT_RECURSIVE_TREE        0x8000u
 #define MOVE_MOUNT_EMPTY_PATH    4u
 #define MOVE_MOUNT_TO_EMPTY_PATH 0x40u
+#define MOVE_MOUNT_UNDER         0x200u /* 6.5 */
 #define FSOPEN_CLOSE_ON_EXEC     1u
 #define FSMOUNT_CLOSE_ON_EXEC    1u
 #define FSCONFIG_FLAG            0u

@@ -51,7 +51,7 @@ static const char *const brought[] = {
 /* This is there in the workspace "present", and holds just this. */
 static const char *const kept[] = { ".git/config", ".git/hooks/pre-commit", ".envrc",
                                     ".vscode/tasks.json", "sub/.git/modules/m/hooks/pre-push" };
-static const char kept_text[] = "as it was\n";
+static const char kept_text[] = "# as it was\n";
 
 static bool is_present;
 static bool is_bare;
@@ -133,13 +133,15 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 /* What the next attempt would trip over; `.git` of the workspace that has none. */
 static void clean_up(void)
 {
-    (void)fchdir(attack_fd);
-    (void)nftw("scratch", remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)!fchdir(attack_fd);
+    (void)!nftw("scratch", remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    for (size_t i = 0; !is_present && !is_bare && i < COUNT(absent); i++)
+        (void)!remove(absent[i]);
     if (is_bare) {
-        (void)nftw(".git", remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        (void)nftw("sub2/.git", remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        (void)remove(".git");
-        (void)remove("sub2/.git");
+        (void)!nftw(".git", remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        (void)!nftw("sub2/.git", remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        (void)!remove(".git");
+        (void)!remove("sub2/.git");
     }
 }
 

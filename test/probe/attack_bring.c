@@ -88,14 +88,14 @@ static int bring_hooks_as_link(const char *t)
     (void)t;
     mkdir("scratch/x", 0755);
     mkdir("scratch/h", 0755);
-    (void)symlink("../scratch/h", "scratch/x/hooks");
+    (void)!symlink("../scratch/h", "scratch/x/hooks");
     return rename("scratch/x", ".git");
 }
 static int bring_dangling_hooks(const char *t)
 {
     (void)t;
     mkdir("scratch/x", 0755);
-    (void)symlink("../scratch/h", "scratch/x/hooks");
+    (void)!symlink("../scratch/h", "scratch/x/hooks");
     int r = rename("scratch/x", ".git");
     mkdir("scratch/h", 0755);
     return r;
@@ -104,7 +104,7 @@ static int bring_link(const char *t)
 {
     (void)t;
     make_repository("scratch/x");
-    (void)symlink("scratch/x", "scratch/l");
+    (void)!symlink("scratch/x", "scratch/l");
     return rename("scratch/l", ".git");
 }
 static int bring_made_link(const char *t)
@@ -141,15 +141,15 @@ static int bring_later(const char *t)
     (void)t;
     mkdir("scratch/x", 0755);
     int fd = open("scratch/x", O_RDONLY | O_DIRECTORY);
-    (void)rename("scratch/x", ".git");
+    (void)!rename("scratch/x", ".git");
     return mkdirat(fd, "hooks", 0755);
 }
 static int bring_later_from_inside(const char *t)
 {
     (void)t;
     mkdir("scratch/x", 0755);
-    (void)chdir("scratch/x");
-    (void)rename("../../scratch/x", "../../.git");
+    (void)!chdir("scratch/x");
+    (void)!rename("../../scratch/x", "../../.git");
     return attack_write(open("hooks", O_WRONLY | O_CREAT, 0755));
 }
 static int bring_module(const char *t)
@@ -202,7 +202,7 @@ static int bring_moved_module_link(const char *t)
     (void)t;
     make_modules("scratch/x");
     mkdir("scratch/g", 0755);
-    (void)symlink("../../scratch/x", "scratch/g/modules");
+    (void)!symlink("../../scratch/x", "scratch/g/modules");
     return rename("scratch/g", "sub2/.git");
 }
 static int bring_repository_link(const char *t)

@@ -70,12 +70,12 @@ static int change_reopen_linked(const char *t)
     char path[64];
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", open(t, O_RDONLY));
-    (void)symlink(path, "scratch/l");
+    (void)!symlink(path, "scratch/l");
     return attack_write(open("scratch/l", O_WRONLY | O_TRUNC));
 }
 static int change_linked(const char *t)
 {
-    (void)symlink(attack_from_scratch(t), "scratch/l");
+    (void)!symlink(attack_from_scratch(t), "scratch/l");
     return through_alias("scratch/l");
 }
 static int change_link(const char *t)
@@ -90,7 +90,7 @@ static int change_linkat(const char *t)
 }
 static int change_link_followed(const char *t)
 {
-    (void)symlink(attack_from_scratch(t), "scratch/l");
+    (void)!symlink(attack_from_scratch(t), "scratch/l");
     int r = linkat(attack_fd, "scratch/l", attack_fd, "scratch/alias", AT_SYMLINK_FOLLOW);
     return r < 0 ? -1 : through_alias("scratch/alias");
 }
@@ -217,12 +217,12 @@ static int change_openat2(const char *t)
 }
 static int change_openat2_linked(const char *t)
 {
-    (void)symlink(attack_from_scratch(t), "scratch/l");
+    (void)!symlink(attack_from_scratch(t), "scratch/l");
     return attack_write((int)attack_openat2(attack_fd, "scratch/l", O_WRONLY, 0, RESOLVE_BENEATH));
 }
 static int change_openat2_in_root(const char *t)
 {
-    (void)symlink(attack_joined("/", t), "scratch/l");
+    (void)!symlink(attack_joined("/", t), "scratch/l");
     return attack_write((int)attack_openat2(attack_fd, "scratch/l", O_WRONLY, 0, RESOLVE_IN_ROOT));
 }
 static int change_after_rename(const char *t)
@@ -231,7 +231,7 @@ static int change_after_rename(const char *t)
     char path[64];
     int fd = open(t, O_PATH);
 
-    (void)rename(t, "scratch/elsewhere");
+    (void)!rename(t, "scratch/elsewhere");
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return attack_write(open(path, O_WRONLY | O_TRUNC));
 }

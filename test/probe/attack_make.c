@@ -156,24 +156,24 @@ static int by_dangling_absolute_link(const char *t)
     char path[4200];
 
     snprintf(path, sizeof path, "%s/%s", attack_root, t);
-    (void)symlink(path, "scratch/l");
+    (void)!symlink(path, "scratch/l");
     return write_through("scratch/l");
 }
 static int by_chain_of_links(const char *t)
 {
-    (void)symlink(attack_from_scratch(t), "scratch/l0");
+    (void)!symlink(attack_from_scratch(t), "scratch/l0");
     for (int i = 1; i < 10; i++) {
         char from[32], to[32];
 
         snprintf(from, sizeof from, "scratch/l%d", i);
         snprintf(to, sizeof to, "l%d", i - 1);
-        (void)symlink(to, from);
+        (void)!symlink(to, from);
     }
     return write_through("scratch/l9");
 }
 static int by_linked_parent(const char *t)
 {
-    (void)symlink("..", "scratch/up");
+    (void)!symlink("..", "scratch/up");
     return mkdir(attack_joined("scratch/up/", t), 0755);
 }
 static int by_linked_parent_of_name(const char *t)
@@ -182,7 +182,7 @@ static int by_linked_parent_of_name(const char *t)
 
     snprintf(parent, sizeof parent, "../%s", t);
     *strrchr(parent, '/') = '\0';
-    (void)symlink(parent, "scratch/p");
+    (void)!symlink(parent, "scratch/p");
     snprintf(path, sizeof path, "scratch/p/%s", strrchr(attack_joined("/", t), '/') + 1);
     return write_through(path);
 }
@@ -206,7 +206,7 @@ static int by_link_of_descriptor(const char *t)
 }
 static int by_link_of_link(const char *t)
 {
-    (void)symlink("f", "scratch/l");
+    (void)!symlink("f", "scratch/l");
     return link("scratch/l", t);
 }
 static int by_unnamed(const char *t)
@@ -215,7 +215,7 @@ static int by_unnamed(const char *t)
 
     if (fd < 0)
         printf("# no O_TMPFILE: %s\n", strerror(errno));
-    (void)write(fd, attack_text, sizeof attack_text - 1);
+    (void)!write(fd, attack_text, sizeof attack_text - 1);
     return linkat(fd, "", AT_FDCWD, t, AT_EMPTY_PATH);
 }
 static int by_unnamed_of_proc(const char *t)
@@ -336,7 +336,7 @@ static int by_proc_of_parent(const char *t)
 }
 static int by_link_to_proc(const char *t)
 {
-    (void)symlink(attack_joined("/proc/self/cwd/", t), "scratch/l");
+    (void)!symlink(attack_joined("/proc/self/cwd/", t), "scratch/l");
     return write_through("scratch/l");
 }
 static int by_unnamed_in_proc(const char *t)
@@ -374,26 +374,6 @@ static int by_page_border(const char *t)
     strcpy(path, t);
     return mkdir(path, 0755);
 }
-static int by_case(const char *t)
-{
-    char path[4096];
-
-    snprintf(path, sizeof path, "%s", t);
-    for (char *p = path; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 32);
-    int r = mkdir(path, 0755);
-    if (r == 0)
-        rmdir(path); /* another name, where case counts */
-    return r;
-}
-static int by_socket(const char *t)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", t);
-    return bind(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
-}
 static int by_renamed_socket(const char *t)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "scratch/s" };
@@ -405,12 +385,12 @@ static int by_deleted_directory(const char *t)
 {
     mkdir("scratch/gone", 0755);
     int fd = open("scratch/gone", O_PATH | O_DIRECTORY);
-    (void)fchdir(fd);
+    (void)!fchdir(fd);
     rmdir("../gone");
     int r = mkdir(attack_joined("../../", t), 0755);
     if (r < 0)
         r = mkdirat(fd, attack_joined("../../", t), 0755);
-    (void)fchdir(attack_fd);
+    (void)!fchdir(attack_fd);
     return r;
 }
 static int by_moved_descriptor(const char *t)
@@ -418,7 +398,7 @@ static int by_moved_descriptor(const char *t)
     mkdir("scratch/a", 0755);
     mkdir("scratch/a/b", 0755);
     int fd = open("scratch/a/b", O_PATH | O_DIRECTORY);
-    (void)rename("scratch/a/b", "scratch/b");
+    (void)!rename("scratch/a/b", "scratch/b");
     return mkdirat(fd, attack_joined("../../", t), 0755);
 }
 static int by_undumpable(const char *t)
@@ -459,17 +439,17 @@ static int by_daemon(const char *t)
 {
     int pipes[2], r = -1;
 
-    (void)pipe(pipes);
+    (void)!pipe(pipes);
     if (fork() == 0) {
         setsid();
         if (fork() == 0) {
             r = mkdir(t, 0755);
-            (void)write(pipes[1], &r, sizeof r);
+            (void)!write(pipes[1], &r, sizeof r);
         }
         _exit(0);
     }
     close(pipes[1]);
-    (void)read(pipes[0], &r, sizeof r);
+    (void)!read(pipes[0], &r, sizeof r);
     close(pipes[0]);
     wait(NULL);
     return r;
@@ -479,7 +459,7 @@ static int by_unshared_directory(const char *t)
     if (unshare(CLONE_FS) < 0 || chdir("docs") < 0)
         return -1;
     int r = mkdir(attack_joined("../", t), 0755);
-    (void)fchdir(attack_fd);
+    (void)!fchdir(attack_fd);
     return r;
 }
 static int by_bind_mount(const char *t)
@@ -591,8 +571,6 @@ const struct way attack_makes[] = {
     { "a path of 4095 bytes", by_long_path },
     { "a path of 8000 bytes", by_too_long_path },
     { "a string at the end of a page", by_page_border },
-    { "capital letters", by_case },
-    { "bind of a socket", by_socket },
     { "rename of a socket", by_renamed_socket },
     { "from a deleted directory", by_deleted_directory },
     { "from a descriptor of a moved directory", by_moved_descriptor },

@@ -74,8 +74,8 @@ static void use_string(void)
         close(fd);
     if (mkdir(name, 0755) == 0)
         rmdir("okname");
-    (void)rename("file", name);
-    (void)rename(name, "file");
+    (void)!rename("file", name);
+    (void)!rename(name, "file");
     (void)unlink("okname");
     fd = open("file", O_WRONLY | O_CREAT, 0644);
     if (fd >= 0)
@@ -107,8 +107,8 @@ static void use_link(void)
 static void race_link(unsigned seconds)
 {
     mkdir("scratch/a", 0755);
-    (void)symlink("../.git", "scratch/b");
-    (void)symlink("commondir", "scratch/a/l");
+    (void)!symlink("../.git", "scratch/b");
+    (void)!symlink("commondir", "scratch/a/l");
     race("link", seconds, swap_link, use_link);
 }
 
@@ -170,7 +170,7 @@ static void fifo_once(void)
     for (int i = rand() % 2000; i > 0; i--)
         sched_yield();
     unlink("scratch/x/modules/m/hooks");
-    (void)rename("scratch/x", "sub2/.git");
+    (void)!rename("scratch/x", "sub2/.git");
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fifo);
     int reader = open(path, O_RDONLY | O_NONBLOCK); /* lets the other go on */

@@ -1,0 +1,38 @@
+/*
+ * project_view.h - the entries of one directory of the host, shown in the box's root
+ *
+ * The root of a box is a skeleton in memory, read-only for everybody inside. Each entry of the
+ * project stands in it as a mount of its own on an empty file or directory; links are copied. These
+ * functions make what is shown for one name be what the project has there: they look at both and
+ * change what differs, so that calling them once more, or late, does no harm.
+ *
+ * Used while the box is made and by its init: system calls only.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct project_view {
+    int project_fd;  /* the directory, on a mount of its own that nobody inside can reach */
+    int skeleton_fd; /* the box's root once more, on a mount that can be written */
+    int root_fd;     /* the box's root as everybody sees it */
+};
+
+#define PROJECT_HIDDEN 1u /* its name may be seen, and nothing else of it */
+#define PROJECT_KEPT   2u /* shown read-only */
+
+#define PROJECT_NAME_MAX 256
+
+/* 0; -EAGAIN where the host changes it faster than it can be looked at; or -errno. */
+long project_view_show(const struct project_view *view, const char *name, unsigned flags);
+
+/* The directory `from` has become `to`: what is mounted in it moves along. */
+long project_view_move(const struct project_view *view, const char *from, const char *to);
+
+/* Looks at a name without following it; 0 or -errno. */
+long project_view_look(int directory_fd, const char *name, struct stat *out);
+
+/* Calls `each` for every name of a directory. `directory_fd` may be O_PATH. */
+long project_view_list(int directory_fd, void (*each)(void *context, const char *name),
+                       void *context);

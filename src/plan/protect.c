@@ -1,0 +1,440 @@
+#include "protect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/project.h"
+#include "plan/protect_private.h"
+#include "policy/git_config_redact.h"
+#include "policy/path.h"
+#include "policy/protect.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define CONFIG_MAX ((size_t)1 << 20)
+
+/* A place of the box where a scanned tree, or a part of it, is seen. */
+struct place {
+    const char *mount;  /* the target of the mount that shows it */
+    const char *target; /* where its root is; the mount's own target or below it */
+    const char *below;  /* the part of the tree that is shown there, "" for all */
+    int root_fd;        /* of the tree */
+    const struct protect_scan *scan;
+};
+
+struct plan_protected {
+    struct protect *rules;
+    struct protect_scan workspace, git;
+    struct place *places;
+    size_t n_places;
+    const struct protect_rule *told; /* the rule whose words were made last */
+    const char *words;
+    bool has_door;
+};
+
+/* ---- where trees are seen */
+
+static void add_place(struct plan *plan, const char *mount, const char *target, const char *below,
+                      int root_fd, const struct protect_scan *scan)
+{
+    struct plan_protected *protected = plan->protected;
+    struct place *more =
+        reallocarray(protected->places, protected->n_places + 1, sizeof *protected->places);
+
+    if (!more || !target) {
+        plan->failed = true;
+        return;
+    }
+    protected->places = more;
+    protected->places[protected->n_places++] =
+        (struct place){ mount, target, below, root_fd, scan };
+}
+
+/* The workspace, or a part of it, may be seen through other mounts as well. */
+static void add_other_views(struct plan *plan)
+{
+    const coop_policy *policy = plan->policy;
+    const struct protect_scan *scan = &plan->protected->workspace;
+    char workspace[PATH_MAX] = "";
+    char link[64];
+
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *mount = &policy->mounts[i];
+
+        if (mount->kind != POLICY_BIND)
+            continue;
+        auto_free char *source = realpath(mount->source, NULL);
+        if (!workspace[0]) {
+            (void)snprintf(link, sizeof link, "/proc/self/fd/%d", plan->workspace_fd);
+            ssize_t n = readlink(link, workspace, sizeof workspace - 1);
+            workspace[n > 0 ? n : 0] = '\0';
+        }
+        if (!source || !workspace[0])
+            continue;
+        if (path_is_within(workspace, source)) {
+            const char *rest = workspace + (strcmp(source, "/") == 0 ? 0 : strlen(source));
+            const char *target = plan_text(plan, "%s%s", mount->target, rest);
+
+            if (target && strcmp(target, plan->workspace_view) != 0)
+                add_place(plan, mount->target, target, "", plan->workspace_fd, scan);
+        } else if (path_is_within(source, workspace)) {
+            add_place(plan, mount->target, mount->target,
+                      plan_copy(plan, source + strlen(workspace) + 1), plan->workspace_fd, scan);
+        }
+    }
+}
+
+/* ---- what was found, as steps */
+
+static const char *words_of(struct plan *plan, const struct protect_rule *rule)
+{
+    struct plan_protected *protected = plan->protected;
+
+    if (protected->told != rule) {
+        auto_buffer struct buffer origin = { 0 };
+
+        origin_print(&origin, rule->origin);
+        protected->told = rule;
+        protected->words =
+            plan_text(plan, "%s: %s", origin.data ? origin.data : "rule", rule->pattern);
+    }
+    return protected->words;
+}
+
+static struct step *add_step(struct plan *plan, enum step_kind kind, const char *path,
+                             const struct protect_found *found)
+{
+    struct step *step = plan_add(plan, kind, STAGE_BOX);
+
+    step->target = path;
+    step->dev = found->st.st_dev;
+    step->ino = found->st.st_ino;
+    step->mode = found->st.st_mode;
+    return step;
+}
+
+static void add_mask(struct plan *plan, const char *path, const struct protect_found *found)
+{
+    const char *words = words_of(plan, found->rule);
+    struct step *step = add_step(plan, STEP_MASK, path, found);
+
+    step->value = (uint64_t)found->st.st_size;
+    step->value2 =
+        (uint64_t)(found->st.st_mtim.tv_sec * INT64_C(1000000000) + found->st.st_mtim.tv_nsec);
+    step->source = words;
+    step->length = plan->n_masks++;
+}
+
+static void add_keep(struct plan *plan, const char *path, const struct protect_found *found)
+{
+    const char *words = words_of(plan, found->rule);
+
+    add_step(plan, STEP_KEEP, path, found)->source = words;
+}
+
+/* The text of a git configuration; false: it cannot be read. */
+static bool read_config(int root_fd, const char *path, struct buffer *out)
+{
+    const struct kernel_open_how how = {
+        .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    auto_close int fd = (int)raw(NR_OPENAT2, root_fd, path, &how, sizeof how);
+
+    if (fd < 0 || !buffer_reserve(out, CONFIG_MAX + 1))
+        return false;
+    for (;;) {
+        ssize_t n = read(fd, out->data + out->length, CONFIG_MAX + 1 - out->length);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n == 0;
+        out->length += (size_t)n;
+        if (out->length > CONFIG_MAX)
+            return false;
+    }
+}
+
+/* As it is, or without the credentials in it; hidden where git itself would not read it. */
+static void add_config(struct plan *plan, const struct place *place, const char *path,
+                       const struct protect_found *found)
+{
+    auto_buffer struct buffer text = { 0 };
+    auto_buffer struct buffer shown = { 0 };
+    bool is_redacted = false;
+
+    if (!read_config(place->root_fd, found->path, &text) ||
+        git_config_redact(text.data, text.length, &shown, &is_redacted, NULL) < 0) {
+        add_mask(plan, path, found);
+        return;
+    }
+    if (!is_redacted) {
+        add_keep(plan, path, found);
+        return;
+    }
+    char *copy = shown.failed ? NULL : plan_memory(plan, shown.length + 1);
+    if (!copy) {
+        plan->failed = true;
+        return;
+    }
+    memcpy(copy, shown.data, shown.length);
+    struct step *step = add_step(plan, STEP_COVER, path, found);
+    step->source = copy;
+    step->length = shown.length;
+    step->value = plan->n_masks++;
+}
+
+/* The path below the place, NULL: it is not seen there. */
+static const char *path_at(const struct place *place, const struct protect_found *found)
+{
+    size_t n = strlen(place->below);
+
+    if (n == 0)
+        return found->path;
+    return strncmp(found->path, place->below, n) == 0 && found->path[n] == '/' ? found->path + n + 1
+                                                                               : NULL;
+}
+
+/* Whether the policy mounts something else there. */
+static bool is_covered(const struct plan *plan, const struct place *place, const char *path)
+{
+    const coop_policy *policy = plan->policy;
+    char full[2 * PATH_MAX];
+
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *mount = &policy->mounts[i];
+
+        if (mount->kind == POLICY_BLOCK || !path_is_within(mount->target, place->target) ||
+            strcmp(mount->target, place->target) == 0)
+            continue;
+        (void)snprintf(full, sizeof full, "%s/%s", place->target[1] ? place->target : "", path);
+        if (path_is_within(full, mount->target))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The door lets nobody write what belongs to a repository inside the tree; without mounts on it, it
+ * can still be removed.
+ */
+static bool is_left_to_door(const struct plan *plan, const struct protect_found *found)
+{
+    return plan->protected->has_door && found->is_nested && found->kind != FOUND_GIT_CONFIG;
+}
+
+/* Where the workspace is the root, not all of it is seen, and its top level needs no masks to hide. */
+static bool is_beside_root(const struct plan *plan, const struct place *place,
+                           const struct protect_found *found)
+{
+    if (!plan->is_root_view || place->target[1])
+        return false;
+    return !plan_project_shows(plan, found->path) ||
+           (found->kind == FOUND_HIDE && !strchr(found->path, '/'));
+}
+
+static void emit_found(struct plan *plan, const struct place *place,
+                       const struct protect_found *found, bool is_holding)
+{
+    const char *path = is_beside_root(plan, place, found) ? NULL : path_at(place, found);
+
+    if (!path || (found->kind == FOUND_GIT_DIRECTORY) != is_holding ||
+        is_left_to_door(plan, found) || is_covered(plan, place, path))
+        return;
+    path = plan_copy(plan, path);
+    switch (found->kind) {
+    case FOUND_HIDE:
+        add_mask(plan, path, found);
+        break;
+    case FOUND_KEEP:
+        add_keep(plan, path, found);
+        break;
+    case FOUND_GIT_CONFIG:
+        add_config(plan, place, path, found);
+        break;
+    case FOUND_GIT_DIRECTORY:
+        add_step(plan, STEP_HOLD, path, found);
+        break;
+    }
+}
+
+static void emit_place(struct plan *plan, const struct place *place)
+{
+    size_t n = place->scan->n_found;
+
+    if (n == 0)
+        return;
+    plan_add(plan, STEP_PRISTINE, STAGE_BOX)->target = place->target + 1;
+    for (size_t i = 0; i < n; i++)
+        emit_found(plan, place, &place->scan->found[i], true);
+    plan_add(plan, STEP_FREEZE, STAGE_BOX);
+    for (size_t i = 0; i < n; i++)
+        emit_found(plan, place, &place->scan->found[i], false);
+}
+
+void plan_protect_emit(struct plan *plan, const char *mount_target)
+{
+    const struct plan_protected *protected = plan->protected;
+
+    for (size_t i = 0; protected && i < protected->n_places; i++)
+        if (strcmp(protected->places[i].mount, mount_target) == 0)
+            emit_place(plan, &protected->places[i]);
+}
+
+void plan_protect_emit_all(struct plan *plan)
+{
+    const struct plan_protected *protected = plan->protected;
+
+    for (size_t i = 0; protected && i < protected->n_places; i++)
+        emit_place(plan, &protected->places[i]);
+}
+
+/* ---- git: what is hidden and not tracked must not stand in the way of `git add -A` */
+
+/* The part of the path below the innermost repository that it lies in. */
+static const char *path_in_repository(const struct protect_scan *scan, const char *path)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < scan->n_git_directories; i++) {
+        const char *slash = strrchr(scan->git_directories[i], '/');
+        size_t n = slash ? (size_t)(slash - scan->git_directories[i]) : 0;
+
+        if (n > longest && strncmp(path, scan->git_directories[i], n) == 0 && path[n] == '/')
+            longest = n;
+    }
+    return longest ? path + longest + 1 : path;
+}
+
+static void append_excluded(struct buffer *out, const char *path)
+{
+    if (strchr(path, '\n'))
+        return;
+    buffer_append_char(out, '/');
+    for (; *path; path++) {
+        if (strchr("\\*?[!# ", *path))
+            buffer_append_char(out, '\\');
+        buffer_append_char(out, *path);
+    }
+    buffer_append_char(out, '\n');
+}
+
+static void exclude_hidden(struct plan *plan)
+{
+    const struct protect_scan *scan = &plan->protected->workspace;
+    auto_buffer struct buffer text = { 0 };
+
+    for (size_t i = 0; i < scan->n_found; i++)
+        if (scan->found[i].kind == FOUND_HIDE)
+            append_excluded(&text, path_in_repository(scan, scan->found[i].path));
+    if (text.length > 0 && !text.failed)
+        plan->git_excludes = plan_copy(plan, text.data);
+    plan->failed |= text.failed;
+}
+
+/* ---- what is not there yet */
+
+static void add_never(struct plan *plan)
+{
+    struct plan_protected *protected = plan->protected;
+
+    for (size_t i = 0; i < protected->n_places; i++) {
+        const struct place *place = &protected->places[i];
+
+        if (place->scan == &protected->git)
+            protect_never_in_git(plan, place->target, place->root_fd);
+        else if (!*place->below)
+            protect_never(plan, protected->rules, place->scan, place->target, place->root_fd);
+    }
+}
+
+/* ---- looking */
+
+/* Where the owner's other programs keep what can be lost. */
+static const char *cache_directory(struct plan *plan)
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    if (cache && *cache == '/')
+        return plan_text(plan, "%s/coop", cache);
+    return home && *home == '/' ? plan_text(plan, "%s/.cache/coop", home) : NULL;
+}
+
+static int look(struct plan *plan, coop_error **err)
+{
+    struct plan_protected *protected = plan->protected;
+    struct protect_scan_options options = { .cache_directory = cache_directory(plan) };
+    int r =
+        protect_scan(plan->workspace_fd, protected->rules, &options, &protected->workspace, err);
+
+    if (r < 0 || !plan->git.target || !protect_has_defaults(protected->rules))
+        return r;
+    options.is_git_directory = true;
+    return protect_scan(plan->git.fd, protected->rules, &options, &protected->git, err);
+}
+
+int plan_protect(struct plan *plan, const struct plan_request *request, coop_error **err)
+{
+    struct protect *rules = NULL;
+    int r = protect_new(plan->policy, &rules, err);
+
+    (void)request;
+    if (r < 0 || !rules)
+        return r;
+    struct plan_protected *protected = calloc(1, sizeof *protected);
+    if (!protected) {
+        protect_free(rules);
+        return fail_no_memory(err);
+    }
+    plan->protected = protected;
+    protected->rules = rules;
+    r = look(plan, err);
+    if (r < 0)
+        return fail_as(err, r, COOP_ERROR_SETUP);
+    add_place(plan, plan->workspace_view, plan->workspace_view, "", plan->workspace_fd,
+              &protected->workspace);
+    if (plan->git.target)
+        add_place(plan, plan->git.target, plan->git.target, "", plan->git.fd, &protected->git);
+    add_other_views(plan);
+    if (plan->tier == COOP_TIER_FULL) /* without the wall, the door would promise too much */
+        add_never(plan);
+    protected->has_door = plan->n_never > 0;
+    if (protected->workspace.is_work_tree)
+        exclude_hidden(plan);
+    plan->n_mask_inodes =
+        2 * protected->n_places * (protected->workspace.n_found + protected->git.n_found);
+    return 0;
+}
+
+void plan_protect_each_hidden(const struct plan *plan,
+                              void (*each)(void *context, const char *name), void *context)
+{
+    const struct protect_scan *scan = plan->protected ? &plan->protected->workspace : NULL;
+
+    for (size_t i = 0; scan && i < scan->n_found; i++)
+        if (scan->found[i].kind == FOUND_HIDE && !strchr(scan->found[i].path, '/'))
+            each(context, scan->found[i].path);
+}
+
+void plan_protect_done(struct plan *plan)
+{
+    struct plan_protected *protected = take_ptr(plan->protected);
+
+    if (!protected)
+        return;
+    protect_scan_done(&protected->workspace);
+    protect_scan_done(&protected->git);
+    protect_free(protected->rules);
+    free(protected->places);
+    free(protected);
+}

@@ -1,0 +1,93 @@
+/*
+ * decide.h - would the policy let this happen, and which rule says so?
+ *
+ *   struct decide_question question;
+ *   decide_parse("read ~/.ssh/id_rsa", &question, &err);
+ *   decide(&subject, &question, &answer, &err);
+ *   answer.is_allowed, answer.rule, answer.why ...
+ *   decide_answer_done(&answer);
+ *
+ * A relative path begins at the workspace. One from "/" or "~" is the host's: it can be reached if
+ * the box shows it anywhere, under whatever name; and where the box has something of its own at that
+ * path, as in /tmp, the answer is about that.
+ *
+ * The answer comes from the policy's text alone. Links of the host are not followed, modes and owners
+ * of files are not looked at, and whether something is there at all does not matter.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/finding.h"
+#include "config/config.h"
+#include "policy/command_rules.h"
+#include "policy/policy.h"
+#include "policy/trust.h"
+
+enum decide_act {
+    DECIDE_READ,
+    DECIDE_WRITE,
+    DECIDE_EXEC,
+    DECIDE_CONNECT,
+    DECIDE_ENV,
+    DECIDE_COMMAND
+};
+
+struct decide_question {
+    enum decide_act act;
+    const char *target; /* in the text that was parsed */
+};
+
+/* "read PATH", "write PATH", "exec PATH", "connect HOST:PORT", "env NAME", "-- COMMAND". */
+int decide_parse(const char *text, struct decide_question *out, coop_error **err);
+
+/* What is asked about. All borrowed. */
+struct decide_subject {
+    const coop_policy *policy;
+    const char *workspace;                /* on the host, absolute; NULL: not known */
+    const char *home;                     /* of the caller; NULL: not known */
+    const char *const *env_pass;          /* ends with NULL; NULL: none */
+    const struct command_rules *commands; /* NULL: all may run */
+    bool only_these_programs;             /* others do not exist in the box */
+    struct origin commands_origin;        /* who said that commands are decided */
+    struct origin network_origin;
+    const struct config *config; /* knows where variables were written; NULL: nobody does */
+    bool has_decision;
+    struct trust_decision decision; /* on whose behalf */
+    bool on_host;                   /* their commands run without a box */
+    /* The first bytes of a file of the workspace; negative: it is not there. NULL: nobody can look,
+     * and what depends on the content is taken for a secret. */
+    ssize_t (*read_file)(void *opaque, const char *below, char *bytes, size_t size);
+    void *opaque;
+};
+
+struct decide_answer {
+    bool is_allowed;
+    bool has_origin;      /* else nobody wrote it: it is built in, or there is no rule */
+    struct origin origin; /* of the rule */
+    char *rule;           /* "blocked_paths '/data'", printable */
+    char *why;            /* a sentence without its beginning: "the mount is read-only" */
+    char *change;         /* what would make it otherwise; NULL: nothing would */
+};
+
+/* *out is to be undone with decide_answer_done(), after failures too. */
+int decide(const struct decide_subject *subject, const struct decide_question *question,
+           struct decide_answer *out, coop_error **err);
+void decide_answer_done(struct decide_answer *answer);
+#define auto_decide_answer __attribute__((cleanup(decide_answer_done)))
+
+/* ---- the parts: decide_path.c, decide_other.c */
+
+int decide_path(const struct decide_subject *subject, enum decide_act act, const char *path,
+                struct decide_answer *out, coop_error **err);
+int decide_connect(const struct decide_subject *subject, const char *target,
+                   struct decide_answer *out, coop_error **err);
+int decide_env(const struct decide_subject *subject, const char *name, struct decide_answer *out,
+               coop_error **err);
+int decide_command(const struct decide_subject *subject, const char *text,
+                   struct decide_answer *out, coop_error **err);
+
+/* Fills an answer; the origin of a rule that has none is NULL. `rule` becomes printable. */
+int decide_say(struct decide_answer *out, bool is_allowed, const struct origin *origin,
+               const char *change, const char *why, const char *rule, ...)
+    __attribute__((format(printf, 6, 7)));

@@ -1,0 +1,249 @@
+#!/bin/bash
+# Protected paths: what usually holds secrets cannot be read, what makes the owner's tools run something
+# cannot be written, nothing is left behind, and git goes on working.
+. "$(dirname "$0")/box.sh"
+export HOME="$T/home" XDG_CACHE_HOME="$T/cache" GIT_CONFIG_NOSYSTEM=1
+mkdir home
+git config --global user.name tester
+git config --global user.email tester@example.org
+git config --global init.defaultBranch main
+git config --global protocol.file.allow always
+git config --global advice.detachedHead false
+ME=(-e GIT_AUTHOR_NAME=box -e GIT_AUTHOR_EMAIL=box@example.org -e GIT_COMMITTER_NAME=box -e GIT_COMMITTER_EMAIL=box@example.org)
+box() { local w=$1; shift; "$COOP" run -q -w "$w" "${ME[@]}" "$@" </dev/null; }
+old() { touch -h -d '2020-01-02 03:04:05.678' "$@"; } # git compares content where a file is as young as its index
+
+# Everything about a tree that a look, a box or its end could change.
+cat >snapshot.py <<'END'
+import os, sys
+for directory, names, files in os.walk(sys.argv[1]):
+    names.sort()
+    for name in sorted(names + files) + ["."]:
+        path = os.path.join(directory, name)
+        st = os.lstat(path)
+        print(path, st.st_ino, oct(st.st_mode), st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_nlink, st.st_uid,
+              sorted((x, os.getxattr(path, x, follow_symlinks=False)) for x in os.listxattr(path, follow_symlinks=False)))
+END
+snapshot() { python3 "$T/snapshot.py" "$1"; }
+private_key() { printf -- '-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----\n'; }
+certificate() { printf -- '-----BEGIN CERTIFICATE-----\nMIIDdz\n-----END CERTIFICATE-----\n'; }
+
+# ---- what is hidden, and what is not
+
+mkdir -p ws/a/b ws/certs ws/.env.d ws/secret ws/node_modules/p ws/app/vendor/q ws/any/lib/python3/site-packages/r
+hidden=(.env .env.local .env.production a/.env a/b/.env.test credentials.json a/credentials.json my-secret.yaml
+    a/secrets a/b/db_password.txt passwords.json deploy.pem master.key a/token.key a/raw.pem secret/.env)
+shown=(.env.example .env.sample a/.env.template .env.production.example a/secret.pub secret.py a/password_reset.html
+    src-secret.go reset-password.tsx secret-tool libsecret.so.1.2 secret/notes.txt ca.pem certs/public.key env credentials.jsonl
+    .env.d/x node_modules/p/.env node_modules/p/server.key app/vendor/q/secret.txt any/lib/python3/site-packages/r/cacert.pem
+    any/lib/python3/site-packages/r/.env)
+for file in "${hidden[@]}" "${shown[@]}"; do echo "content of $file" >"ws/$file"; done
+private_key >ws/deploy.pem
+{ certificate; private_key; } >ws/a/raw.pem
+certificate | tee ws/ca.pem ws/any/lib/python3/site-packages/r/cacert.pem >/dev/null
+printf -- '-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n' >ws/certs/public.key
+printf '#!/bin/sh\n' >ws/secret-tool && chmod +x ws/secret-tool
+run sh -c 'for f; do if cat "$f" >/dev/null 2>"/tmp/why"; then echo "shown $f"; else
+    grep -q "Permission denied" /tmp/why && echo "hidden $f"; fi; done' - "${hidden[@]}" "${shown[@]}" >told
+is "hidden, each with EACCES" "$(sed -n 's/^hidden //p' told)" "$(printf '%s\n' "${hidden[@]}")"
+is "and nothing else" "$(sed -n 's/^shown //p' told)" "$(printf '%s\n' "${shown[@]}")"
+is "outside all can be read" "$(for f in "${hidden[@]}"; do cat "ws/$f" >/dev/null || echo "$f"; done)" ""
+is "--no-protect lifts it" "$(run --no-protect cat .env)" "content of .env"
+is "--unprotect makes an exception" "$(run --unprotect .env cat .env)" "content of .env"
+refused "and only the one" run --unprotect .env cat a/.env
+refused "--protect hides more" run --protect 'a/*.html' cat a/password_reset.html
+refused "--protect hides a directory with all in it" run --protect certs ls certs
+refused "--protect holds in dependency trees too" run --protect '**/node_modules/*/server.key' cat node_modules/p/server.key
+refused "--protect holds where a built-in rule does not apply" run --protect '**/*.p?m' cat ca.pem
+refused "--protect-ignore-case" run --protect 'CA.PEM' --protect-ignore-case cat ca.pem
+is "what is protected can be read" "$(run --protect-write ca.pem cat ca.pem)" "$(cat ws/ca.pem)"
+refused "but not written" run --protect-write ca.pem sh -c 'echo x >>ca.pem'
+like "a wrong pattern is named" "$(run --protect 'a[' true 2>&1)" "pattern 'a\['"
+like "coop plan says what is hidden by which rule" "$("$COOP" plan -w ws true)" "hide 'a/b/db_password.txt' \(built-in default: \*\*/\*password\*\)"
+like "the result says what holds it" "$(run --json true)" '"protected": "mounts'
+is "--no-protect: nothing does" "$(run --no-protect --json true | python3 -c 'import json, sys; print(json.load(sys.stdin)["enforced"]["protected"])')" None
+
+# ---- detours
+
+ln ws/.env ws/hard && ln -s .env ws/soft && mkdir ws/conf ws/linked && echo real >ws/conf/real && ln -s ../conf/real ws/linked/.env
+ln ws/a/.env ws/node_modules/p/hard
+for path in hard soft conf/real linked/.env node_modules/p/hard /proc/self/cwd/.env /proc/self/root/work/.env /proc/1/cwd/.env \
+    /proc/1/root/work/.env a/../.env ./.env /work//.env /proc/thread-self/cwd/a/b/.env.test; do
+    refused "cannot be read as $path" run cat "$path"
+done
+refused "nor through a descriptor of the directory" run sh -c 'exec 3<.; cat /proc/self/fd/3/.env'
+refused "nor when it is opened without reading first" run python3 -c 'import os; fd = os.open(".env", os.O_PATH); open("/proc/self/fd/%d" % fd).read()'
+refused "it cannot be moved" run mv .env x
+refused "nor linked" run ln .env x
+refused "nor removed" run rm -f .env
+refused "nor opened to all" run chmod 644 .env
+refused "nor replaced" run sh -c 'echo x >x; mv -f x .env'
+refused "nor by root inside" run --uid 0 cat .env
+refused "moving the directory does not help" run sh -c 'mv a moved 2>/dev/null; cat moved/.env || cat a/.env'
+is "and all is in its place" "$(cat ws/.env; [ -e ws/a/.env ] && cat ws/a/.env || cat ws/moved/.env)" $'content of .env\ncontent of a/.env'
+rm -f ws/hard ws/node_modules/p/hard ws/x; [ ! -e ws/moved ] || mv ws/moved ws/a
+
+refused "seen through another mount, it is hidden too" run --ro "$T/ws:/other" cat /other/.env
+refused "and through a mount of what the workspace is in" run --ro "$T:/above" cat /above/ws/a/.env
+refused "and through one of a part" run --ro "$T/ws/a:/part" cat /part/b/db_password.txt
+is "what is mounted over it is seen" "$(mkdir over && echo over >over/.env && run --ro "$T/over:/work/a" cat a/.env)" over
+
+mkdir ws/closed && echo closed >ws/closed/.env
+if real_root; then chown 12345 ws/closed; fi
+chmod 0 ws/closed
+refused "what is in a directory that cannot be searched is hidden too" run sh -c 'chmod 700 closed; cat closed/.env'
+chmod 700 ws/closed && rm -r ws/closed
+
+# ---- ordinary projects
+
+is "a CA bundle can be loaded" "$(cp /etc/ssl/certs/ca-certificates.crt ws/bundle.pem && run python3 -c '
+import ssl
+print(len(ssl.create_default_context(cafile="bundle.pem").get_ca_certs()) > 10)')" True
+ok "rm -rf node_modules" run rm -rf node_modules
+is "it is gone" "$(ls -d ws/node_modules 2>/dev/null)" ""
+is "what a box makes it can read, whatever it is called" "$(run sh -c 'echo new >c.key; cat c.key; rm c.key')" new
+
+# ---- nothing is left behind
+
+mkdir fp && cd fp || exit 1
+git init -q && mkdir -p src/.vscode .claude && echo s >.env && echo s >src/.env && echo c >.claude/settings.json
+git add -A && git commit -qm one && git remote add origin https://user:token@example.org/x.git
+ln -s .env link && python3 -c 'import os; os.setxattr(".env", "user.mark", b"1")' 2>/dev/null
+cd ..
+attempts='cat .env; echo x >.envrc; mkdir .vscode .git/hooks/x; echo x >.git/hooks/pre-commit; mv .git .g; rm -rf .claude .env; chmod 777 .env
+    echo x >>.claude/settings.json; ln .env y; git --no-optional-locks status; mkdir .config/fish; touch .bashrc; ln -s x .idea'
+snapshot fp >before
+box fp sh -c "$attempts" >/dev/null 2>&1
+snapshot fp >after
+is "nothing changed on the host after all this was refused" "$(diff before after)" ""
+for ms in 1 2 3 4 6 8 12 16 24 40; do
+    (timeout -s KILL "0.0$(printf %02d $ms)" "$COOP" run -w fp sh -c "$attempts; sleep 60" </dev/null) >/dev/null 2>&1
+done 2>/dev/null
+await bash -c "! grep -qs -F -e '$T/fp' /proc/[0-9]*/mountinfo"
+snapshot fp >after
+is "nor after SIGKILL at ten moments" "$(diff before after)" ""
+unlike "no mount of it stays on the host" "$(cat /proc/self/mountinfo)" "$T/fp"
+
+# ---- many
+
+mkdir many && python3 -c '
+import os
+for i in range(100):
+    os.makedirs("many/d%d" % i)
+    for j in range(100):
+        with open("many/d%d/.env.%d" % (i, j), "w") as f: f.write("x")'
+is "10,000 of them are hidden" "$(box many sh -c 'cat d*/.env.* 2>/dev/null | wc -c; ls d*/.env.* | wc -l')" $'0\n10000'
+is "and the box works" "$(box many sh -c 'echo made >d7/x; cat d7/x')" made
+
+# ---- large trees are remembered, and changes seen
+
+mkdir big && python3 -c '
+import os
+for i in range(60):
+    for j in range(40):
+        os.makedirs("big/p%d/q%d" % (i, j))
+with open("big/p3/q5/.env", "w") as f: f.write("x")
+with open("big/p9/ca.pem", "w") as f: f.write("-----BEGIN CERTIFICATE-----\n")'
+find big -exec touch -h -d '2020-01-01' {} +
+seen() { box big sh -c 'cat "$1" 2>&1' - "$1" | grep -q 'Permission denied' && echo hidden || echo shown; }
+is "in a large tree" "$(seen p3/q5/.env)" hidden
+await 20 python3 -c '
+import os, sys, time
+sys.exit(time.time() - max(os.lstat(os.path.join(d, n)).st_ctime for d, ns, fs in os.walk("big") for n in ns + ["."]) < 3)'
+is "again" "$(seen p3/q5/.env)" hidden
+is "it is remembered outside" "$(find cache/coop -name 'scan-*' | wc -l)" 1
+is "from memory" "$(seen p3/q5/.env)" hidden
+echo new >big/p4/q4/.env && touch -d 2020-01-01 big/p4/q4 big/p4/q4/.env
+is "a new one is seen, whatever its times say" "$(seen p4/q4/.env)" hidden
+mkdir big/p4/new && echo new >big/p4/new/.env && touch -d 2020-01-01 big/p4/new/.env big/p4/new big/p4
+is "in a new directory too" "$(seen p4/new/.env)" hidden
+mv big/p3 big/p3moved
+is "in a moved one too" "$(seen p3moved/q5/.env)" hidden
+is "a certificate is shown" "$(seen p9/ca.pem)" shown
+private_key >big/p9/ca.pem && touch -d 2020-01-01 big/p9/ca.pem
+is "until a key is in it" "$(seen p9/ca.pem)" hidden
+for file in cache/coop/scan-*; do dd if=/dev/urandom of="$file" bs=1 count=64 seek=200 conv=notrunc 2>/dev/null; done
+is "a damaged memory is none" "$(seen p4/new/.env)" hidden
+for file in cache/coop/scan-*; do truncate -s 100 "$file"; done
+is "a torn one neither" "$(seen p4/new/.env)" hidden
+
+# ---- git
+
+git_project() { # DIRECTORY: two commits, a hidden file that is tracked, one that is not
+    git init -q "$1" && (
+        cd "$1" && echo S=1 >.env && mkdir sub && echo x >sub/db_password.txt && echo one >file && old .env sub/* file &&
+            git add -A && git commit -qm one && echo two >>file && git commit -qam two && git branch topic HEAD~1 &&
+            echo untracked >untracked-secret.txt && old untracked-secret.txt && git status >/dev/null)
+}
+git_project proj
+g=0
+git_works() { # NAME WORKSPACE [OPTIONS]
+    local name=$1 w=$2
+    shift 2
+    g=$((g + 1))
+    set -- "$@" -e G=$g
+    is "$name: status is clean" "$(box "$w" "$@" git status --porcelain)" ""
+    ok "$name: add -A" box "$w" "$@" git add -A
+    is "$name: nothing hidden was added or lost" "$(git -C "$w" diff --cached --name-only)" ""
+    ok "$name: commit" box "$w" "$@" sh -ec 'echo new >new$G; git add new$G; git commit -qm new$G; git log --oneline | grep new$G'
+    ok "$name: commit -a" box "$w" "$@" sh -ec 'echo more >>new$G; git commit -qam more'
+    ok "$name: stash" box "$w" "$@" sh -ec 'echo x >>file; git stash; git stash pop; git checkout -q file'
+    ok "$name: branch, checkout, merge" box "$w" "$@" sh -ec 'git branch a$G; git checkout -q -b b$G; echo b >b$G; git add b$G; git commit -qm b
+        git checkout -q -; git merge -q b$G; git branch -d b$G'
+    ok "$name: rebase" box "$w" "$@" sh -ec 'git checkout -q -b r$G HEAD~1; echo r >r$G; git add r$G; git commit -qm r; git rebase -q a$G; git checkout -q -'
+    ok "$name: reset, tag, fsck" box "$w" "$@" sh -ec 'git tag t$G; git reset -q --hard HEAD; git fsck 2>/dev/null'
+    is "$name: status is clean at the end" "$(box "$w" "$@" git status --porcelain)" ""
+    is "$name: and outside" "$(git -C "$w" status --porcelain | grep -v '^?? ')" ""
+    refused "$name: no hook" box "$w" "$@" sh -c 'echo x >"$(git rev-parse --git-path hooks)/pre-commit"'
+    refused "$name: hooks do not come by moving" box "$w" "$@" sh -c 'd=$(git rev-parse --git-common-dir) && mkdir h && echo x >h/pre-commit &&
+        { mv "$d/hooks" "$d/h" && mv h "$d/hooks"; }'
+    rm -rf "$w/h"
+}
+git_works "plain clone" proj
+refused "plain clone: the hidden file stays hidden" box proj cat .env
+is "what the policy tells git stays" "$(box proj -e GIT_CONFIG_COUNT=1 -e GIT_CONFIG_KEY_0=user.name -e GIT_CONFIG_VALUE_0=mine \
+    sh -c 'git config user.name; git config core.checkStat')" $'mine\nminimal'
+is "nothing hidden, nothing told" "$(mkdir -p none && git init -q none && box none env | grep GIT_CONFIG)" ""
+
+git -C proj config remote.origin.url https://user:tok3n@example.org/x.git
+git -C proj config http.https://example.org/.extraheader 'Authorization: Basic c2VjcmV0'
+is "credentials in .git/config are not shown" "$(box proj cat .git/config | grep -cE 'tok3n|c2VjcmV0')" 0
+is "the rest of it is" "$(box proj git config remote.origin.url)" "https://REDACTED@example.org/x.git"
+refused "nor can it be reached otherwise" box proj sh -c 'cp .git/config x; mv .git/config y; grep tok3n x y .git/config'
+is "outside it is whole" "$(git -C proj config remote.origin.url)" https://user:tok3n@example.org/x.git
+rm -f proj/x
+
+git_project main && git -C main worktree add -q ../linked topic && (cd linked && echo S >.env.local && old .env .env.local file sub/* && git status >/dev/null)
+git_works "linked worktree" linked
+git_works "linked worktree, same path" linked --same-path
+is "linked worktree: its own git directory does not come apart" "$(box linked git worktree prune -v; git -C main worktree list | wc -l)" 2
+refused "linked worktree: the main work tree is not shown" box linked ls "$T/main/file"
+refused "linked worktree: its .git stays" box linked sh -c 'echo gitdir: /tmp/x >.git'
+
+git_project part && git init -q super && (cd super && git submodule --quiet add "$T/part" lib && git commit -qm super &&
+    cd lib && old file .env sub/* && git status >/dev/null && git branch topic HEAD~1)
+git_works "submodule as workspace" super/lib
+(cd super && echo one >file && git add -A && git commit -qm more)
+git_works "repository with a submodule" super
+ok "commit in the submodule from above" box super sh -ec 'cd lib; echo z >z; git add z; git commit -qm z; cd ..; git add lib; git commit -qm lib'
+refused "no hook in the submodule's git directory" box super sh -c 'mkdir -p .git/modules/lib/hooks; echo x >.git/modules/lib/hooks/pre-commit'
+
+mkdir bare && git clone -q --bare part bare/.bare && (cd bare && echo 'gitdir: ./.bare' >.git && git worktree add -q tree main &&
+    cd tree && old .env file sub/* && git status >/dev/null)
+git_works "worktree of a bare repository" bare/tree
+ok "bare with worktrees as workspace" box bare sh -ec 'cd tree && git status && git log'
+git_project within && git -C within worktree add -q wt topic
+ok "a worktree inside the workspace" box within sh -ec 'cd wt && git status && git log'
+refused "no hook in it" box bare sh -c 'mkdir -p .bare/hooks; echo x >.bare/hooks/pre-commit'
+refused "it cannot be moved away" box bare mv .bare b
+
+# A .git file is anybody's: it brings along nothing that does not point back.
+mkdir -p hostile home/.ssh fake/.git/worktrees/x/sub && echo key >home/.ssh/id && git init -q victim && git -C victim commit -q --allow-empty -m x
+for dir in "$HOME/.ssh" "$T/victim/.git" "$T/main/.git/worktrees/linked" ../victim/.git "$T/home" / "$T/no/such"; do
+    echo "gitdir: $dir" >hostile/.git
+    is "gitdir: ${dir#"$T"/} brings nothing along" "$(box hostile sh -c 'ls -d "$@" 2>/dev/null' - "$T/victim" "$T/main" "$HOME/.ssh" "$T/home" /main /victim)" ""
+done
+mkdir -p hostile/g && printf '%s\n' "$T/victim/.git" >hostile/g/commondir && printf '%s\n' "$T/hostile/.git" >hostile/g/gitdir
+echo "gitdir: $T/hostile/g" >hostile/.git
+is "nor does one inside that names another" "$(box hostile sh -c 'ls -d "$1" 2>/dev/null' - "$T/victim")" ""
+done_testing

@@ -1,0 +1,270 @@
+#!/bin/bash
+# A directory of the host as the box's root: paths, the top level, git, nothing left behind.
+. "$(dirname "$0")/box.sh"
+command -v git >/dev/null || { skip_never "the root view" "needs git"; done_testing; }
+
+mkdir -p p/src p/docs/deep p/node_modules/x cache/npm
+echo 'app' >p/src/app.ts
+echo 'read me' >p/README.md
+echo 'a' >p/docs/a
+echo 'deep' >p/docs/deep/d
+echo 'pkg' >cache/npm/pkg
+ln -s README.md p/link
+ln -s src p/dirlink
+ln -s /etc/shadow p/shadow
+ln -s ../../../../etc/passwd p/up
+mkfifo p/pipe
+root() { "$COOP" run --root "$T/p" "$@" </dev/null; }
+in_root() { root sh -c "$1"; }
+# names, kinds, modes, inodes, sizes, times of contents and of names
+snapshot() { find p -printf '%p %y %m %i %s %T@ %C@ %l\n' | sort; }
+
+# ---- paths mean the same
+
+is "/src/app.ts is the project's src/app.ts" "$(root cat /src/app.ts)" app
+is "/README.md likewise" "$(root cat /README.md)" "read me"
+is "the box starts in /, which is home as well" "$(root sh -c 'pwd; echo $HOME $PWD')" $'/\n/ /'
+is "the host's programs stand beside it" "$(root sh -c 'test -x /usr/bin/env && test -d /etc && test -d /tmp && echo yes')" yes
+is "and there is no /work" "$(root sh -c 'ls -d /work 2>&1 | grep -c "No such"')" 1
+is "a file has the inode that it has on the host" "$(root stat -c %i /README.md /src/app.ts)" "$(stat -c %i p/README.md p/src/app.ts)"
+is "the whole of the top level is there" "$(root sh -c 'ls -A / | grep -vxE "bin|sbin|lib|lib32|lib64|libx32|usr|etc|dev|proc|tmp|run|var|nix"')" "$(ls -A p)"
+is "kinds of files too" "$(root stat -c '%n %F' /pipe /link /dirlink /src)" \
+    $'/pipe fifo\n/link symbolic link\n/dirlink symbolic link\n/src directory'
+is "a start directory is one of the box" "$(root --chdir src pwd)" /src
+before=$(snapshot)
+root true
+is "nothing in the project changes because it is shown" "$(snapshot)" "$before"
+
+# ---- the top level
+
+in_root 'echo new >/new.txt'
+is "a new file at the top is the project's" "$(cat p/new.txt)" new
+is "and nothing else came" "$(ls -A p)" "$(printf '%s\n' README.md dirlink docs link new.txt node_modules pipe shadow src up)"
+is "it can be read, written and listed at once" "$(in_root 'echo x >>/new.txt; cat /new.txt; ls /new.txt; cat <new.txt')" $'new\nx\n/new.txt\nnew\nx'
+is "made with each call" "$(in_root 'mkdir d && echo 1 >d/f && mkfifo fifo && ln -s d/f sl && ln README.md hard && cat sl && stat -c %h hard && test -p fifo && echo fifo')" $'1\n2\nfifo'
+is "and is so on the host" "$(cat p/d/f; readlink p/sl; stat -c '%F' p/fifo; stat -c %h p/README.md)" $'1\nd/f\nfifo\n2'
+is "renamed: file, directory, link" "$(in_root 'mv new.txt other.txt && mv d e && mv sl sm && cat other.txt e/f && readlink sm && ls -d d sl new.txt 2>&1 | grep -c "No such"')" $'new\nx\n1\nd/f\n3'
+is "on the host too" "$(ls -dA p/other.txt p/e p/sm p/d p/sl p/new.txt 2>/dev/null)" $'p/e\np/other.txt\np/sm'
+is "a directory in which somebody is can be renamed" "$(in_root 'cd e && mv /e /d && echo y >g && cat /d/g')" y
+is "removed: file, link, directory, fifo" "$(in_root 'rm other.txt sm fifo hard && rm -r d && ls -d other.txt sm fifo hard d 2>&1 | grep -c "No such"')" 5
+is "on the host too, and nothing else" "$(ls -A p)" $'README.md\ndirlink\ndocs\nlink\nnode_modules\npipe\nshadow\nsrc\nup'
+is "from one entry to another: files, directories, links" "$(in_root 'mv README.md src/ && mv src/README.md docs/r && mv docs/r README.md &&
+    mv docs/deep src/ && mv src/deep . && mv deep docs/ && ln README.md src/hard && stat -c %h src/hard && rm src/hard &&
+    mv link src/ && mv src/link . && readlink link; cat docs/deep/d README.md')" $'2\nREADME.md\ndeep\nread me'
+is "by rename itself, not by copying" "$(i=$(stat -c %i p/README.md); in_root 'mv README.md src/ && mv src/README.md .'; [ "$(stat -c %i p/README.md)" = "$i" ] && echo same)" same
+is "exchanged" "$(in_root 'mkdir x1 x2 && touch x1/1 x2/2 && mv --exchange -T x1 x2 2>/dev/null || python3 -c "
+import ctypes
+ctypes.CDLL(None).renameat2(-100, b\"/x1\", -100, b\"/x2\", 2)"; ls x1 x2; rm -r x1 x2')" $'x1:\n2\n\nx2:\n1'
+refused "a directory that is not empty is not removed" root rmdir /docs
+is "and the error is the usual one" "$(in_root 'rmdir /docs 2>&1; mkdir /docs 2>&1; rm /nothing 2>&1; mv /nothing /x 2>&1' | grep -oE '(Directory not empty|File exists|No such file or directory)')" \
+    $'Directory not empty\nFile exists\nNo such file or directory\nNo such file or directory'
+is "modes and the mask are the caller's" "$(in_root 'umask 027; echo >m1; mkdir m2; umask 0; echo >m3; stat -c %a m1 m2 m3; rm -r m1 m2 m3')" $'640\n750\n666'
+is "what is made unwritable can be written by who made it" "$(in_root 'python3 -c "
+import os
+fd = os.open(\"/ro\", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444)
+os.write(fd, b\"x\")
+os.close(fd)"; stat -c %a /ro; cat /ro; rm -f /ro')" $'444\nx'
+is "O_EXCL, O_TRUNC, O_APPEND and temporary files" "$(in_root 'python3 - <<END
+import os, tempfile
+os.close(os.open("/t", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+try: os.open("/t", os.O_CREAT | os.O_EXCL | os.O_WRONLY); print("made twice")
+except FileExistsError: print("exists")
+open("/t", "w").write("one"); open("/t", "a").write("two"); print(open("/t").read())
+open("/t", "w").close(); print(os.path.getsize("/t")); os.remove("/t")
+f = tempfile.TemporaryFile(dir="/"); f.write(b"u"); f.flush()
+fd = os.open("/", os.O_TMPFILE | os.O_RDWR, 0o600); os.write(fd, b"named")
+os.link(f"/proc/self/fd/{fd}", "/named", follow_symlinks=True); print(open("/named").read())
+os.rename("/named", "/src/named"); print(open("/src/named").read()); os.remove("/src/named")
+END')" $'exists\nonetwo\n0\nnamed\nnamed'
+is "an editor that saves by rename" "$(in_root 'for i in 1 2 3 4 5; do echo "version $i" >.README.md.swp && mv .README.md.swp README.md; done; cat README.md; sed -i s/version/is/ README.md; cat README.md; grep -c " /README.md " /proc/self/mountinfo')" $'version 5\nis 5\n1'
+is "is seen on the host, and leaves nothing" "$(cat p/README.md; ls -A p)" $'is 5\nREADME.md\ndirlink\ndocs\nlink\nnode_modules\npipe\nshadow\nsrc\nup'
+is "many names, many times" "$(in_root 'for i in $(seq 200); do echo $i >f$i; done; for i in $(seq 200); do mv f$i g$i; done; cat g* | sort -n | tail -n 1; rm g*; ls / | grep -c "^[fg][0-9]"')" $'200\n0'
+is "the box's own names stay" "$(in_root 'mv /usr /u; rm -rf /etc /bin; mkdir /tmp; rmdir /proc; ln -sfn x /lib; echo x >/usr; ls -d /usr /etc /bin /proc' 2>/dev/null)" $'/bin\n/etc\n/proc\n/usr'
+is "odd names: newline, space, no UTF-8, a leading dash" "$(in_root 'n=$(printf "a\nb \377c"); echo odd >"/$n" && mv "/$n" "/-$n" && cat "/-$n" && mkdir "/$n" && echo in >"/$n/f" && cat "/$n/f"')" $'odd\nin'
+is "on the host likewise" "$(cat "p/-"$'a\nb \xffc' "p/"$'a\nb \xffc/f')" $'odd\nin'
+is "and shown by the next box" "$(in_root 'cat /-a* /a*/f; rm -r /-a* /a*')" $'odd\nin'
+long=$(printf 'n%.0s' {1..255})
+is "a name of 255 bytes, and one more" "$(in_root "echo l >/$long; cat /$long; rm /$long; echo l >/${long}x" 2>&1 | sed 's/.*: //')" $'l\nFile name too long'
+
+# ---- the skeleton is nobody's to write
+
+is "nothing is written to the root itself by any way" "$(in_root 'python3 - <<END
+import os, socket
+def attempt(what, f):
+    try: f(); print(what, "went through")
+    except OSError: pass
+attempt("chmod", lambda: os.chmod("/", 0o777))
+attempt("socket", lambda: socket.socket(socket.AF_UNIX).bind("/sock"))
+attempt("xattr", lambda: os.setxattr("/", "user.x", b"y"))
+attempt("etc", lambda: open("/etc/passwd", "a"))
+attempt("var", lambda: os.mkdir("/var/x"))
+attempt("proc cwd", lambda: open("/proc/self/cwd/etc/new", "w"))
+attempt("link into etc", lambda: os.link("/README.md", "/etc/r"))
+attempt("unlink", lambda: os.unlink("/etc/passwd"))
+END')" ""
+is "a command has no capabilities there" "$(in_root 'grep -E "^Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | cut -f 2 | sort -u; umount /src 2>&1 | grep -c .; mount -t tmpfs x /src 2>&1 | grep -c .')" $'0000000000000000\n1\n1'
+
+# ---- no way out
+
+is "/../etc/passwd is the box's own" "$(in_root 'cat /../etc/passwd' | head -n 1 | cut -d : -f 1)" root
+isnt "not the host's" "$(in_root 'cat /../etc/passwd')" "$(cat /etc/passwd)"
+is "a link of the project leads where it does in the box" "$(in_root 'cat /shadow 2>&1 | grep -c "No such"; cat /up | head -n 1 | cut -d : -f 1; cat /dirlink/app.ts')" $'1\nroot\napp'
+refused "nothing is written through a link to the outside" in_root 'echo x >/shadow'
+mkdir outside && echo secret >outside/s && ln -s "$T/outside" p/out
+is "a link to another directory of the host leads nowhere" "$(in_root 'cat /out/s /../../../..'"$T"'/outside/s 2>&1 | grep -c "No such"')" 2
+refused "nor can anything be made there" in_root 'echo x >/out/t'
+is "the project's parent is not seen" "$(in_root 'ls /src/../..  | grep -c outside; ls /proc/1/root /proc/1/cwd /proc/1/fd 2>&1 | grep -c "Permission denied"')" $'0\n3'
+is "the project as a whole has no path" "$(in_root 'ls /proc | grep -c app; find / -xdev -name app.ts 2>/dev/null')" 0
+rm p/out
+
+# ---- the host changes things while a box runs
+
+start_root() { # SCRIPT: runs it in a box; it waits for the next line with: read -r x <&3
+    rm -f in out
+    mkfifo in
+    exec 6<>in
+    "$COOP" run --root "$T/p" "$@" bash -c '
+        see() { local end=$((SECONDS + 10)); until [ "$(eval "$1" 2>&1)" = "$2" ]; do [ $SECONDS -lt $end ] || { eval "$1"; return 1; }; done; echo "seen: $2"; }
+        '"$script" <in >out 2>&1 6>&- &
+    box=$!
+}
+script='echo up; read -r x; see "cat /fresh" hi; see "cat README.md" replaced; see "cat newdir/f" in; see "ls -d docs" "ls: cannot access '"'docs'"': No such file or directory"
+    see "cat papers/a" a; see "readlink link" other; see "cat src" "now a file"; see "ls -d gone 2>&1 | grep -c such" 1; echo mine >fresh; echo done'
+echo g >p/gone
+start_root
+await grep -q up out
+echo hi >p/fresh; echo replaced >p/.tmp && mv p/.tmp p/README.md; mkdir p/newdir && echo in >p/newdir/f; mv p/docs p/papers
+ln -sfn other p/link; mv p/src "$T/src.old"; echo "now a file" >p/src; rm p/gone
+echo go >&6
+ok "the box runs on" wait $box
+is "new, replaced, renamed, removed: all of it is seen" "$(cat out)" "$(printf '%s\n' up 'seen: hi' 'seen: replaced' 'seen: in' "seen: ls: cannot access 'docs': No such file or directory" 'seen: a' 'seen: other' 'seen: now a file' 'seen: 1' done)"
+is "and what the box writes there reaches the host" "$(cat p/fresh)" mine
+rm p/src p/fresh; mv src.old p/src; mv p/papers p/docs; rm -r p/newdir; ln -sfn README.md p/link
+script='echo up; read -r x; see "ls / | grep -c ^many" 3000; read -r x; see "ls / | grep -c ^many" 0; echo done'
+start_root
+await grep -q up out
+for i in $(seq 3000); do : >"p/many$i"; done
+echo go >&6
+await grep -q 'seen: 3000' out
+rm p/many*
+echo go >&6
+wait $box
+is "three thousand at once" "$(cat out)" $'up\nseen: 3000\nseen: 0\ndone'
+exec 6>&-
+
+# ---- what the project has under names of the box
+
+mkdir -p p/bin p/tmp && echo mine >p/bin/tool && echo t >p/tmp/t
+is "is not shown, and the box works" "$(in_root 'ls /bin/tool /tmp/t 2>&1 | grep -c "No such"; echo x >/tmp/y; cat /tmp/y')" $'2\nx'
+is "it is as it was" "$(cat p/bin/tool p/tmp/t; ls p/tmp)" $'mine\nt\nt'
+like "coop plan says so" "$("$COOP" plan --root p true)" 'not shown, because the box has its own:'
+is "also as JSON" "$("$COOP" plan --root p --json true | jq -c '.not_shown | sort')" '["bin","tmp"]'
+rm -r p/bin p/tmp
+
+# ---- read-only
+
+echo keep >p/README.md
+before=$(snapshot)
+is "a read-only root can be read" "$("$COOP" run --root p:ro cat /README.md /src/app.ts)" $'keep\napp'
+"$COOP" run --root p:ro sh -c 'echo x >/new; echo x >README.md; echo x >src/n; mkdir d; rm README.md; mv README.md r; mv src s; ln -s a b; touch -d 2001-01-01 README.md; chmod 777 src; truncate -s 0 src/app.ts' >/dev/null 2>&1 </dev/null
+is "and is not changed in any way" "$(snapshot)" "$before"
+is "the errors say why" "$("$COOP" run --root p:ro sh -c 'mkdir d; rm README.md; echo x >src/n' 2>&1 </dev/null | grep -c 'Read-only file system')" 3
+
+# ---- mounts over the root
+
+is "a mount is shown over the root" "$(root --mount source="$T/cache",target=/cache,readonly cat /cache/npm/pkg)" pkg
+refused "read-only, as it says" root --mount source="$T/cache",target=/cache,readonly touch /cache/x
+is "and nothing is made in the project" "$(ls -A p)" "$(printf '%s\n' README.md dirlink docs link node_modules pipe shadow src up)"
+mkdir out1 && is "another is written to" "$(root --rw "$T/out1:/output" sh -c 'echo o >/output/f; cat /output/f'; cat out1/f)" $'o\no'
+is "the longest target wins" "$(root --ro "$T/cache:/docs/deep" --ro "$T/out1:/docs" sh -c 'ls /docs' 2>&1 | sed 's/.*: //' | head -n 1)" "No such file or directory"
+is "one in an entry of the project" "$(root --ro "$T/cache:/docs/deep" sh -c 'ls /docs /docs/deep')" $'/docs:\na\ndeep\n\n/docs/deep:\nnpm'
+is "over an entry it hides it" "$(root --ro "$T/cache:/docs" ls /docs; ls p/docs)" $'npm\na\ndeep'
+is "a blocked entry stays blocked" "$(root --block docs sh -c 'ls /docs; mv /docs /x; rm -r /docs; mkdir /docs; ls /docs' 2>/dev/null; ls p/docs)" $'a\ndeep'
+cat >coop.toml <<END
+[sandbox]
+root = "$T/p"
+readonly = true
+mounts = [
+  { source = "$T/out1", target = "/cache" },
+  { source = "$T/cache", target = "/cache/", readonly = true },
+]
+END
+is "the configuration says the same; the later of two mounts wins" "$("$COOP" run --config coop.toml sh -c 'cat /src/app.ts /cache/npm/pkg; touch /x /cache/x; pwd' 2>/dev/null </dev/null)" $'app\npkg\n/'
+not_ok "root and workspace exclude each other" "$COOP" run --root p -w ws true
+like "with a reason" "$("$COOP" run --root p -w ws true 2>&1)" "root 'p' and the workspace 'ws' exclude each other"
+like "root and same-path too" "$("$COOP" run --root p --same-path true 2>&1)" "not at its own path too"
+status "a root that is not there" 125 "$COOP" run --root nowhere true
+status "a root that is a file" 125 "$COOP" run --root p/README.md true
+status "the whole host" 125 "$COOP" run --root / true
+
+# ---- protected names
+
+git -C p init -q && git -C p config user.name u && git -C p config user.email u@example.org
+mkdir -p p/config p/.vscode && echo 'SECRET=1' | tee p/.env p/config/.env >/dev/null && echo 'export A=1' >p/.envrc
+before=$(snapshot)
+refused "a secret at the top cannot be read" root cat /.env
+refused "nor deeper" root cat /config/.env
+for attempt in 'mv .env x && cat x' 'ln .env x && cat x' 'rm .env' 'echo x >.env' 'mv config c && cat c/.env' 'mv config/.env x && cat x' 'ln config/.env x && cat x' \
+    'mv config docs/ && cat docs/config/.env' 'cp .env x' 'cat /proc/self/cwd/.env' 'mv src .env' 'mv --exchange .env src' 'ln -s .env x && cat x' 'cat config/../.env'; do
+    out=$(in_root "$attempt" 2>&1)
+    unlike "no way to read it: $attempt" "$out" SECRET
+    rm -f p/x
+    [ ! -d p/c ] || mv p/c p/config
+    [ ! -d p/docs/config ] || mv p/docs/config p/config
+done
+is "it is what it was" "$(cat p/.env p/config/.env)" $'SECRET=1\nSECRET=1'
+for attempt in 'mkdir .git/hooks; echo x >.git/hooks/pre-commit' 'mv .git g' 'mv .git g; mkdir -p .git/hooks && echo >.git/hooks/pre-commit' 'echo x >.envrc' 'rm .envrc' 'mv src/app.ts .envrc' \
+    'ln src/app.ts .bashrc' 'echo x >.bashrc' 'mkdir .idea' 'mkdir x && mv x .idea' 'ln -s src .idea' 'echo x >.vscode/tasks.json' 'mv .vscode v' 'rm -r .vscode' \
+    'mkdir -p x/hooks && mv x .git' 'cd /proc/self/cwd && echo >.bashrc' 'cd /src && echo >../.bashrc'; do
+    refused "no way to write it: $attempt" in_root "$attempt"
+done
+is "none of it is there" "$(ls -A p .git 2>/dev/null | grep -E 'bashrc|idea|^g$|^v$|^x$'; ls p/.git/hooks 2>/dev/null | grep -v sample; cat p/.envrc)" 'export A=1'
+rm -rf p/x
+script='echo up; read -r x; see "cat .env 2>&1 | grep -c Permission" 1; read -r x; cat .env; cat .env; echo x >.envrc; echo done'
+start_root
+await grep -q up out
+echo go >&6
+await grep -q 'seen: 1' out
+for i in 1 2 3; do echo "SECRET=$i" >p/.new && mv p/.new p/.env; done; echo 'export A=2' >p/.new && mv p/.new p/.envrc
+echo go >&6
+wait $box
+exec 6>&-
+unlike "a secret that the host replaces stays hidden" "$(cat out)" SECRET
+is "and what may not be written stays so" "$(cat p/.envrc)" 'export A=2'
+
+# ---- git at the root
+
+rm -rf p/node_modules p/pipe p/shadow p/up
+g() { root -e GIT_AUTHOR_DATE=2020-01-01T00:00:00Z -e GIT_COMMITTER_DATE=2020-01-01T00:00:00Z "$@"; }
+g git add -A
+is "git add -A takes the project and nothing else" "$(git -C p ls-files | tr '\n' ' ')" ".envrc README.md dirlink docs/a docs/deep/d link src/app.ts "
+g git commit -qm one
+is "git status is clean, /usr is no news" "$(g git status --porcelain)" ""
+is "the repository's top is /" "$(g git rev-parse --show-toplevel)" /
+g sh -c 'git checkout -qb other && echo other >README.md && git rm -qr docs && mkdir lib2 && echo l >lib2/l && ln -sfn src link && git add -A && git commit -qm two'
+is "commit, remove, add" "$(git -C p show --stat --format= --name-status | tr '\t\n' '  ')" "M README.md D docs/a D docs/deep/d A lib2/l T link " 
+g git checkout -q master 2>/dev/null || g git checkout -q main
+is "checkout brings the other state back, at the top too" "$(cat p/README.md p/docs/deep/d; readlink p/link; ls -d p/lib2 2>&1 | grep -c 'No such')" $'keep\ndeep\nREADME.md\n1'
+is "stash" "$(g sh -c 'echo changed >README.md; echo n >untracked; git stash -qu; cat README.md; ls untracked 2>&1 | grep -c such; git stash pop -q; cat README.md untracked; git checkout -q README.md; rm untracked; git status --porcelain')" $'keep\n1\nchanged\nn'
+is "git mv between entries" "$(g sh -c 'git mv README.md docs/ && git mv docs/README.md . && git mv docs src/docs && git mv src/docs docs && git status --porcelain')" ""
+is "merge, rebase" "$(g sh -c 'git merge -q other -m m && git log --oneline | wc -l && cat README.md && git reset -q --hard HEAD~1 && git rebase -q other && git status --porcelain')" $'2\nother'
+is "seen from the host it is clean" "$(git -C p status --porcelain)" "$(printf '?? %s\n' .env config/)"
+is "git config goes through its gate" "$(g sh -c 'git config user.name somebody; git config core.hooksPath /tmp 2>/dev/null; git config user.name; git config core.hooksPath')" somebody
+
+# ---- without protection, many entries, a terminal, nothing left behind
+
+is "--no-protect shows all, and the top level works" "$(root --no-protect sh -c 'cat .env; echo x >.bashrc; mv .bashrc b; mv b src/b; cat src/b; rm src/b')" $'SECRET=3\nx'
+mkdir many && (cd many && seq -f 'file%04g' 1000 | xargs touch && mkdir sub)
+is "a thousand entries" "$("$COOP" run --root many sh -c 'ls / | grep -c ^file; echo x >file0500; mv file0001 sub/; rm file0002; ls / | grep -c ^file' </dev/null; ls many | wc -l)" $'1000\n998\n999'
+is "a terminal" "$(root --tty sh -c 'echo x >/tt; cat /tt; rm /tt' | tr -d '\r')" x
+before=$(snapshot)
+for i in 1 2 3 4 5; do
+    "$COOP" run --root p sh -c 'while :; do cat /src/app.ts; done' >/dev/null 2>&1 </dev/null &
+    box=$!
+    await pgrep -P $box -x coop-init >/dev/null
+    kill -9 $box
+    wait $box 2>/dev/null
+done
+is "killed at once, nothing has changed" "$(snapshot)" "$before"
+unlike "and no mount is left on the host" "$(cat /proc/self/mountinfo)" "$T"
+done_testing
