@@ -1,6 +1,6 @@
 # bash completion for coop(1)
 
-_coop_policy_options='--workspace --same-path --ro --rw --mount --volume --block --protect --protect-write
+_coop_policy_options='--workspace --root --same-path --ro --rw --mount --volume --block --protect --protect-write
     --unprotect --protect-ignore-case --no-protect --env --env-pass
     --chdir --uid --hostname --network --allow-sockets --memory --pids --cpus --cpu-seconds
     --file-size --open-files --tmp-size --timeout --mode --profile --tty --keep-fd --command'
@@ -18,7 +18,7 @@ _coop_paths() { # -f: files, -d: directories
 # The value of an option; fails when it is one that takes none.
 _coop_value() {
     case $1 in
-    --workspace | -w) _coop_paths -d ;;
+    --workspace | -w | --root) _coop_paths -d ;;
     --ro | --rw | --volume | -v | --block | --chdir) _coop_paths -f ;;
     --network) _coop_words 'none off host' ;;
     --mode) _coop_words 'required preferred disabled' ;;
@@ -57,12 +57,16 @@ _coop() {
     local word=${COMP_WORDS[COMP_CWORD]} at
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        _coop_words 'run plan status doctor config allow --help --version'
+        _coop_words 'run plan status doctor config check allow --help --version'
         return
     fi
     case ${COMP_WORDS[1]} in
     run | plan) ;;
     status | doctor) _coop_words '--json --help' && return ;;
+    check)
+        case $word in -*) _coop_words '--config --workspace --strict --live --narrower --json --help' ;; *) _coop_paths -f ;; esac
+        return
+        ;;
     allow)
         case $word in -*) _coop_words '--list --revoke --help' ;; *) _coop_paths -f ;; esac
         return

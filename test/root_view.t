@@ -73,7 +73,7 @@ open("/t", "w").write("one"); open("/t", "a").write("two"); print(open("/t").rea
 open("/t", "w").close(); print(os.path.getsize("/t")); os.remove("/t")
 f = tempfile.TemporaryFile(dir="/"); f.write(b"u"); f.flush()
 fd = os.open("/", os.O_TMPFILE | os.O_RDWR, 0o600); os.write(fd, b"named")
-os.link(f"/proc/self/fd/{fd}", "/named", follow_symlinks=True); print(open("/named").read())
+os.link(f"/proc/self/fd/{fd}", "named", dst_dir_fd=os.open("/", os.O_RDONLY), follow_symlinks=True); print(open("/named").read())
 os.rename("/named", "/src/named"); print(open("/src/named").read()); os.remove("/src/named")
 END')" $'exists\nonetwo\n0\nnamed\nnamed'
 is "an editor that saves by rename" "$(in_root 'for i in 1 2 3 4 5; do echo "version $i" >.README.md.swp && mv .README.md.swp README.md; done; cat README.md; sed -i s/version/is/ README.md; cat README.md; grep -c " /README.md " /proc/self/mountinfo')" $'version 5\nis 5\n1'
@@ -102,7 +102,7 @@ attempt("proc cwd", lambda: open("/proc/self/cwd/etc/new", "w"))
 attempt("link into etc", lambda: os.link("/README.md", "/etc/r"))
 attempt("unlink", lambda: os.unlink("/etc/passwd"))
 END')" ""
-is "a command has no capabilities there" "$(in_root 'grep -E "^Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | cut -f 2 | sort -u; umount /src 2>&1 | grep -c .; mount -t tmpfs x /src 2>&1 | grep -c .')" $'0000000000000000\n1\n1'
+is "a command has no capabilities there" "$(in_root 'grep -E "^Cap(Eff|Prm|Bnd|Amb)" /proc/self/status | cut -f 2 | sort -u; umount /src || mount -t tmpfs x /src || echo refused' 2>/dev/null)" $'0000000000000000\nrefused'
 
 # ---- no way out
 
@@ -113,7 +113,7 @@ refused "nothing is written through a link to the outside" in_root 'echo x >/sha
 mkdir outside && echo secret >outside/s && ln -s "$T/outside" p/out
 is "a link to another directory of the host leads nowhere" "$(in_root 'cat /out/s /../../../..'"$T"'/outside/s 2>&1 | grep -c "No such"')" 2
 refused "nor can anything be made there" in_root 'echo x >/out/t'
-is "the project's parent is not seen" "$(in_root 'ls /src/../..  | grep -c outside; ls /proc/1/root /proc/1/cwd /proc/1/fd 2>&1 | grep -c "Permission denied"')" $'0\n3'
+is "the project's parent is not seen" "$(in_root 'ls /src/../..  | grep -c outside; ls /proc/1/root/ /proc/1/cwd/ /proc/1/fd/6/ /proc/1/fd/7/ 2>&1 | grep -c "Permission denied"')" $'0\n4'
 is "the project as a whole has no path" "$(in_root 'ls /proc | grep -c app; find / -xdev -name app.ts 2>/dev/null')" 0
 rm p/out
 
@@ -136,7 +136,8 @@ await grep -q up out
 echo hi >p/fresh; echo replaced >p/.tmp && mv p/.tmp p/README.md; mkdir p/newdir && echo in >p/newdir/f; mv p/docs p/papers
 ln -sfn other p/link; mv p/src "$T/src.old"; echo "now a file" >p/src; rm p/gone
 echo go >&6
-ok "the box runs on" wait $box
+wait $box
+is "the box runs on" "$?" 0
 is "new, replaced, renamed, removed: all of it is seen" "$(cat out)" "$(printf '%s\n' up 'seen: hi' 'seen: replaced' 'seen: in' "seen: ls: cannot access 'docs': No such file or directory" 'seen: a' 'seen: other' 'seen: now a file' 'seen: 1' done)"
 is "and what the box writes there reaches the host" "$(cat p/fresh)" mine
 rm p/src p/fresh; mv src.old p/src; mv p/papers p/docs; rm -r p/newdir; ln -sfn README.md p/link
@@ -200,7 +201,7 @@ status "the whole host" 125 "$COOP" run --root / true
 # ---- protected names
 
 git -C p init -q && git -C p config user.name u && git -C p config user.email u@example.org
-mkdir -p p/config p/.vscode && echo 'SECRET=1' | tee p/.env p/config/.env >/dev/null && echo 'export A=1' >p/.envrc
+mkdir -p p/config p/.vscode && echo 'SECRET=1' | tee p/.env p/config/.env >/dev/null && echo 'export A=1' >p/.envrc && echo '{}' >p/.vscode/settings.json
 before=$(snapshot)
 refused "a secret at the top cannot be read" root cat /.env
 refused "nor deeper" root cat /config/.env
@@ -208,15 +209,16 @@ for attempt in 'mv .env x && cat x' 'ln .env x && cat x' 'rm .env' 'echo x >.env
     'mv config docs/ && cat docs/config/.env' 'cp .env x' 'cat /proc/self/cwd/.env' 'mv src .env' 'mv --exchange .env src' 'ln -s .env x && cat x' 'cat config/../.env'; do
     out=$(in_root "$attempt" 2>&1)
     unlike "no way to read it: $attempt" "$out" SECRET
-    rm -f p/x
+    rm -rf p/x
     [ ! -d p/c ] || mv p/c p/config
     [ ! -d p/docs/config ] || mv p/docs/config p/config
 done
 is "it is what it was" "$(cat p/.env p/config/.env)" $'SECRET=1\nSECRET=1'
 for attempt in 'mkdir .git/hooks; echo x >.git/hooks/pre-commit' 'mv .git g' 'mv .git g; mkdir -p .git/hooks && echo >.git/hooks/pre-commit' 'echo x >.envrc' 'rm .envrc' 'mv src/app.ts .envrc' \
     'ln src/app.ts .bashrc' 'echo x >.bashrc' 'mkdir .idea' 'mkdir x && mv x .idea' 'ln -s src .idea' 'echo x >.vscode/tasks.json' 'mv .vscode v' 'rm -r .vscode' \
-    'mkdir -p x/hooks && mv x .git' 'cd /proc/self/cwd && echo >.bashrc' 'cd /src && echo >../.bashrc'; do
+    'mkdir -p x/hooks && mv -T x .git' 'cd /proc/self/cwd && echo >.bashrc' 'cd /src && echo >../.bashrc'; do
     refused "no way to write it: $attempt" in_root "$attempt"
+    rm -rf p/x
 done
 is "none of it is there" "$(ls -A p .git 2>/dev/null | grep -E 'bashrc|idea|^g$|^v$|^x$'; ls p/.git/hooks 2>/dev/null | grep -v sample; cat p/.envrc)" 'export A=1'
 rm -rf p/x
@@ -237,12 +239,12 @@ is "and what may not be written stays so" "$(cat p/.envrc)" 'export A=2'
 rm -rf p/node_modules p/pipe p/shadow p/up
 g() { root -e GIT_AUTHOR_DATE=2020-01-01T00:00:00Z -e GIT_COMMITTER_DATE=2020-01-01T00:00:00Z "$@"; }
 g git add -A
-is "git add -A takes the project and nothing else" "$(git -C p ls-files | tr '\n' ' ')" ".envrc README.md dirlink docs/a docs/deep/d link src/app.ts "
+is "git add -A takes the project and nothing else" "$(git -C p ls-files | tr '\n' ' ')" ".envrc .vscode/settings.json README.md dirlink docs/a docs/deep/d link src/app.ts "
 g git commit -qm one
 is "git status is clean, /usr is no news" "$(g git status --porcelain)" ""
 is "the repository's top is /" "$(g git rev-parse --show-toplevel)" /
 g sh -c 'git checkout -qb other && echo other >README.md && git rm -qr docs && mkdir lib2 && echo l >lib2/l && ln -sfn src link && git add -A && git commit -qm two'
-is "commit, remove, add" "$(git -C p show --stat --format= --name-status | tr '\t\n' '  ')" "M README.md D docs/a D docs/deep/d A lib2/l T link " 
+is "commit, remove, add" "$(git -C p show --stat --format= --name-status | tr '\t\n' '  ')" "M README.md D docs/a D docs/deep/d A lib2/l M link " 
 g git checkout -q master 2>/dev/null || g git checkout -q main
 is "checkout brings the other state back, at the top too" "$(cat p/README.md p/docs/deep/d; readlink p/link; ls -d p/lib2 2>&1 | grep -c 'No such')" $'keep\ndeep\nREADME.md\n1'
 is "stash" "$(g sh -c 'echo changed >README.md; echo n >untracked; git stash -qu; cat README.md; ls untracked 2>&1 | grep -c such; git stash pop -q; cat README.md untracked; git checkout -q README.md; rm untracked; git status --porcelain')" $'keep\n1\nchanged\nn'
@@ -250,6 +252,71 @@ is "git mv between entries" "$(g sh -c 'git mv README.md docs/ && git mv docs/RE
 is "merge, rebase" "$(g sh -c 'git merge -q other -m m && git log --oneline | wc -l && cat README.md && git reset -q --hard HEAD~1 && git rebase -q other && git status --porcelain')" $'2\nother'
 is "seen from the host it is clean" "$(git -C p status --porcelain)" "$(printf '?? %s\n' .env config/)"
 is "git config goes through its gate" "$(g sh -c 'git config user.name somebody; git config core.hooksPath /tmp 2>/dev/null; git config user.name; git config core.hooksPath')" somebody
+
+# ---- no room in memory
+
+mkdir p/config2 && echo 'SECRET=9' >p/config2/.env
+cat >p/fill.py <<'END'
+import os
+n = 0
+try:
+    while True:
+        os.close(os.open(f"/tmp/{n}", os.O_CREAT | os.O_WRONLY))
+        n += 1
+except OSError: pass
+def attempt(f):
+    try: f(); return "done"
+    except OSError as e: return os.strerror(e.errno)
+print(attempt(lambda: os.mkdir("/new")), os.path.exists("/new"))
+print(attempt(lambda: open("/new", "w")), os.path.exists("/new"))
+print(attempt(lambda: os.symlink("x", "/new")), os.path.lexists("/new"))
+print(attempt(lambda: os.rename("/config2", "/c2")))
+for i in range(n): os.unlink(f"/tmp/{i}")
+print(attempt(lambda: os.open("/c2", os.O_CREAT | os.O_EXCL)))
+for d in "config2", "c2":
+    try: print(open(f"/{d}/.env").read())
+    except OSError: pass
+END
+out=$(root --tmp-size 64k --timeout 120s python3 /fill.py 2>&1)
+is "a name for which there is no room is not made" "$(head -n 4 <<<"$out")" "$(printf 'No space left on device %s\n' False False False)"$'\n''No space left on device'
+unlike "and nothing is uncovered" "$out" SECRET
+rm -rf p/config2 p/c2 p/fill.py
+
+# ---- a storm: what both sides do at once, both sides see in the end
+
+mkdir -p storm/keep
+cat >storm/keep/storm.py <<'END'
+import os, random, sys
+top, seed, n = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+r = random.Random(seed)
+names = [f"s{i}" for i in range(12)]
+def at(): return os.path.join(top, r.choice(names))
+def below(): return os.path.join(top, "keep", r.choice(names))
+def remove(path):
+    if os.path.isdir(path) and not os.path.islink(path): os.rmdir(path)
+    else: os.unlink(path)
+acts = [
+    lambda: os.close(os.open(at(), os.O_CREAT | os.O_WRONLY | os.O_NONBLOCK)),
+    lambda: os.close(os.open(at(), os.O_CREAT | os.O_EXCL | os.O_WRONLY)),
+    lambda: os.mkdir(at()), lambda: os.symlink(r.choice(names), at()), lambda: os.link(at(), at()),
+    lambda: os.mkfifo(at()), lambda: os.rename(at(), at()), lambda: os.rename(at(), below()),
+    lambda: os.rename(below(), at()), lambda: remove(at()), lambda: remove(at()),
+]
+for i in range(n):
+    try: r.choice(acts)()
+    except OSError: pass
+END
+cat >storm/keep/look.sh <<'END'
+cd "$1" && for i in s[0-9]*; do if [ -L "$i" ]; then echo "$i -> $(readlink "$i")"; elif [ -e "$i" ]; then stat -c '%n %F %i' "$i"; fi; done
+END
+"$COOP" run --root storm sh -c 'python3 /keep/storm.py / 1 1500 & python3 /keep/storm.py / 2 1500 & wait
+    until [ -e /keep/enough ]; do sh /keep/look.sh / >/keep/.inside; mv /keep/.inside /keep/inside; done' </dev/null &
+box=$!
+python3 storm/keep/storm.py storm 3 3000 & python3 storm/keep/storm.py storm 4 3000 & wait $!
+agrees() { [ -e storm/keep/inside ] && [ "$(cat storm/keep/inside)" = "$(sh storm/keep/look.sh storm)" ]; }
+ok "both sides agree" await 30 agrees
+touch storm/keep/enough
+wait $box
 
 # ---- without protection, many entries, a terminal, nothing left behind
 

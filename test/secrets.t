@@ -106,6 +106,9 @@ is "the owner too, on the host, where they are named" \
     "$(sum safe/value) unset"
 is "in a group that trusts them less, a user is given nothing of theirs" "$(given --as signal:alice --group-name work)" "- - - -"
 is "in one that does not, all" "$(given --as signal:bob --group-name work)" "- $(sum safe/file) - -"
+is "a caller that ignores its children changes nothing" \
+    "$(echo '[environment]
+provider = "openai"' | write_config; env --ignore-signal=CHLD "$COOP" run -w ws sh -c 'printf %s "$BY_COMMAND" | sha256sum' </dev/null | cut -d' ' -f1)" "$(sum safe/command)"
 rm -f ran
 echo '[environment]
 provider = "openai"' | write_config
@@ -142,19 +145,20 @@ is "other output is passed on byte for byte" "$(sha256sum <random)" "$(cat ws/su
 rm ws/random ws/sum
 
 # The beginning of a secret is held back until it is clear what follows.
-rm -f ws/go && mkfifo -m 666 ws/go
-everybody sh -c 'v=$BY_VALUE; h=${v%????????}; printf "before %s" "$h"; read -r x <go; printf "%s after\n" "${v#"$h"}"' >split &
+mkfifo -m 666 ws/go
+exec 6<>ws/go # opened for both, it never blocks
+everybody sh -c 'v=$BY_VALUE; h=${v%????????}; printf "before %s" "$h"; read -r x <go; printf "%s after\n" "${v#"$h"}"' >half.txt 6>&- &
 box=$!
-await grep -q before split
-is "half a secret is not shown" "$(cat split)" "before "
-echo >ws/go
+await grep -q before half.txt
+is "half a secret is not shown" "$(cat half.txt)" "before "
+echo >&6
 wait $box
-is "nor, with the other half, the whole" "$(cat split)" "before [secret by-value] after"
-everybody --tty sh -c 'v=$BY_VALUE; printf "prompt: %s" "${v%????????}"; read -r x <go; echo' >split &
+is "nor, with the other half, the whole" "$(cat half.txt)" "before [secret by-value] after"
+everybody --tty sh -c 'v=$BY_VALUE; printf "prompt: %s" "${v%????????}"; read -r x <go; echo' >half.txt 6>&- &
 box=$!
 half=$(head -c -8 safe/value)
-ok "on a terminal what is held back appears when nothing follows" await grep -qF "prompt: $half" split
-echo >ws/go
+ok "on a terminal what is held back appears when nothing follows" await grep -qF "prompt: $half" half.txt
+echo >&6
 wait $box
 
 start ws --as signal:alice --config "$XDG_CONFIG_HOME/coop/coop.toml"
@@ -168,6 +172,7 @@ else
     skip_never "its init does not" "it cannot be looked at"
 fi
 finish_box
+exec 6>&-
 rm -f ws/up ws/wait ws/go
 ok "a secret's command was run" test -s cmdlines
 has_no_canary "no command line has one while they are fetched" cmdlines
@@ -197,7 +202,7 @@ broken() { # WHAT TOML PATTERN
     local out
     out=$(run --config broken.toml touch ran-anyway 2>&1)
     is "$1: refused" "$?" 125
-    like "$1: told" "$out" "^broken.toml:[0-9]+:[0-9]+: error: .*'tok' $3"
+    like "$1: told" "$out" "^broken.toml:[0-9]+:[0-9]+: error: .*'tok'.*$3"
     is "$1: one line" "$(wc -l <<<"$out")" 2
     no_canary "$1: without the value" "$out"
     ok "$1: nothing ran" test ! -e ws/ran-anyway
@@ -236,7 +241,7 @@ broken "one that does not exist" "command = ['no-such-program', 'x']" "cannot be
 broken "one that says nothing" "command = ['true']" "is empty"
 broken "one that says too much" "command = 'cat /dev/zero'" "prints more than a secret may have"
 broken "a variable that is not set" "from = '\$NO_SUCH_VARIABLE'" "comes from a variable of the caller that is not set"
-broken "a reserved variable" "value = '$(cat safe/value)'\nenv = 'COOP_TOKEN'" "*: the variable 'COOP_TOKEN' cannot be set|.*reserved" 2>/dev/null
+broken "a reserved variable" "value = '$(cat safe/value)'\nenv = 'COOP_TOKEN'" "the variable 'COOP_TOKEN' cannot be set because its beginning is reserved"
 broken "two in one variable" "value = '$(cat safe/value)'\nenv = 'A'\n[secrets.a]\nvalue = 'other'\nproviders = ['p']" "and 'a' are both given in the variable 'A'"
 is "64 KiB are not too large" "$(head -c 65536 safe/large >safe/most; chmod 600 safe/most
     (umask 077; printf '[environment]\nprovider = "p"\n[secrets.tok]\nproviders = ["p"]\nfile = "%s"\n' "$T/safe/most" >most.toml)

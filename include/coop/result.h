@@ -32,6 +32,7 @@ typedef enum coop_wall {
     COOP_WALL_SYSCALLS,
     COOP_WALL_PRIVILEGES,
     COOP_WALL_PROTECTED, /* names in the workspace that may not be read or written */
+    COOP_WALL_COMMANDS,  /* programs that may be executed */
     COOP_WALL_COUNT
 } coop_wall;
 

@@ -51,5 +51,6 @@ extern const struct command command_plan;
 extern const struct command command_status;
 extern const struct command command_doctor;
 extern const struct command command_config;
+extern const struct command command_check_config;
 extern const struct command command_whoami;
 extern const struct command command_allow;

@@ -1,6 +1,7 @@
 #include "identity.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,16 @@ static int add_stores(const struct identity *identity, coop_policy *policy, coop
     return r;
 }
 
+/* Of a command that prints one, the end must be seen, also where our caller ignores SIGCHLD. */
+static int add_secrets(struct identity *identity, coop_policy *policy)
+{
+    const struct secret_request request = { identity->as ? &identity->decision : NULL,
+                                            identity->workspace_path, identity->is_for_reading };
+
+    (void)signal(SIGCHLD, SIG_DFL);
+    return secret_grant(identity->config, &request, policy, &identity->findings);
+}
+
 int identity_fill(struct identity *identity, coop_policy *policy, coop_error **err)
 {
     int r = 0;
@@ -128,13 +139,8 @@ int identity_fill(struct identity *identity, coop_policy *policy, coop_error **e
     if (r == 0)
         r = policy_from_config(identity->config, identity->workspace_path, policy, &identity->run,
                                &identity->findings);
-    if (r == 0 && identity_route(identity) != ROUTE_REFUSED) {
-        const struct secret_request request = { identity->as ? &identity->decision : NULL,
-                                                identity->workspace_path,
-                                                identity->is_for_reading };
-
-        r = secret_grant(identity->config, &request, policy, &identity->findings);
-    }
+    if (r == 0 && identity_route(identity) != ROUTE_REFUSED)
+        r = add_secrets(identity, policy);
     if (r == -ENOMEM)
         return fail_no_memory(err);
     if (r == 0 && identity->as && identity_route(identity) == ROUTE_BOX)

@@ -17,8 +17,8 @@
 #include "coop/version.h"
 
 static const struct command *const commands[] = {
-    &command_run,    &command_plan,  &command_status, &command_doctor,
-    &command_config, &command_allow, &command_whoami,
+    &command_run,    &command_plan,         &command_status, &command_doctor,
+    &command_config, &command_check_config, &command_allow,  &command_whoami,
 };
 
 static void help(FILE *out)

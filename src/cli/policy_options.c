@@ -478,6 +478,8 @@ static int route(struct policy_arguments *arguments, coop_error **err)
     case ROUTE_BOX:
         return 0;
     case ROUTE_HOST:
+        if (decision->trust == TRUST_OWNER) /* who may run everything */
+            (void)coop_policy_set_command_strength(arguments->policy, COOP_COMMANDS_OFF, NULL);
         return coop_policy_set_mode(arguments->policy, COOP_MODE_DISABLED, err);
     case ROUTE_REFUSED:
         break;

@@ -31,6 +31,8 @@ enum { EXIT_SETUP = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 static int status_of_error(const coop_error *err)
 {
+    if (coop_error_get_kind(err) == COOP_ERROR_DENIED)
+        return EXIT_NOT_EXECUTABLE;
     if (coop_error_get_kind(err) != COOP_ERROR_EXEC)
         return EXIT_SETUP;
     return coop_error_errno(err) == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;

@@ -4,7 +4,8 @@
 void run_json_error(struct buffer *out, const coop_error *err, int status)
 {
     struct json_writer json;
-    bool is_exec = coop_error_get_kind(err) == COOP_ERROR_EXEC;
+    bool is_denied = coop_error_get_kind(err) == COOP_ERROR_DENIED;
+    bool is_exec = is_denied || coop_error_get_kind(err) == COOP_ERROR_EXEC;
 
     json_write_init(&json, out, true);
     json_write_object_begin(&json);
@@ -36,9 +37,9 @@ void run_json_error(struct buffer *out, const coop_error *err, int status)
         json_write_key(&json, "target");
         json_write_text(&json, coop_error_message(err));
         json_write_key(&json, "rule");
-        json_write_text(&json, "the view of the box");
+        json_write_text(&json, is_denied ? "the rules for commands" : "the view of the box");
         json_write_key(&json, "origin");
-        json_write_text(&json, "default");
+        json_write_text(&json, is_denied ? "commands" : "default");
         json_write_key(&json, "fix");
         json_write_text(&json, coop_error_hint(err));
         json_write_key(&json, "count");

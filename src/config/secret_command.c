@@ -1,6 +1,6 @@
 /*
  * secret_command.c - as yaml_process.c: a child that shares our memory until it executes, and a
- * descriptor of it, so that a host program that waits for its own children takes nothing from us
+ * descriptor of it that says when it ends, whoever waits for it
  */
 #include "secret_command.h"
 
@@ -94,13 +94,14 @@ static int become_program(void *arg)
     (void)raw(SYS_dup3, child->output_fd, STDOUT_FILENO, 0);
     (void)raw(NR_CLOSE_RANGE, 3, ~0u, CLOSE_RANGE_SET_CLOEXEC);
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SIGSET);
-    child->failure = -ENOENT;
+    long failure = -ENOENT;
     for (char **path = child->candidates; *path; path++) {
         long r = raw(SYS_execve, *path, child->argv, environ);
 
         if (r != -ENOENT && r != -ENOTDIR) /* what is there but cannot run is the better reason */
-            child->failure = r;
+            failure = r;
     }
+    child->failure = failure;
     return 127;
 }
 
@@ -118,8 +119,8 @@ static long wait_for(const struct child *child, siginfo_t *info)
 
 static long start(struct child *child)
 {
-    /* No signal at its end: the host neither hears of it nor finds it in a wait for any child. */
     struct sys_clone how = { .flags = CLONE_VM | CLONE_VFORK,
+                             .exit_signal = SIGCHLD,
                              .stack_size = STACK_SIZE,
                              .out_pidfd = &child->pidfd };
     uint64_t all = ~0ull;
@@ -233,8 +234,9 @@ static ssize_t converse(const struct child *child, int fd, int timeout_ms, char 
     long waited = wait_for(child, &info);
     if (r < 0)
         return fail_read(r, timeout_ms, err);
-    if (waited < 0)
-        return fail(err, (int)-waited, "cannot be waited for");
+    if (waited < 0) /* somebody else has its status, or nobody */
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, (int)-waited,
+                         "ended unseen, because its caller ignores SIGCHLD");
     r = check_ending(&info, err);
     return r < 0 ? r : n;
 }

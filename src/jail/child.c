@@ -207,9 +207,8 @@ static long keep_capabilities(uint64_t kept)
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
 static void close_all_but(const struct child *child)
 {
-    const int kept[] = { child->control_fd, child->init_fd,    child->listener_fd,
-                         child->rules_fd,   child->project_fd, child->skeleton_fd,
-                         child->watch_fd };
+    const int kept[] = { child->control_fd, child->init_fd,     child->listener_fd, child->rules_fd,
+                         child->project_fd, child->skeleton_fd, child->watch_fd };
     unsigned from = child->terminal_fd >= 0 ? 1 : 0;
 
     for (;;) {

@@ -17,3 +17,4 @@ long command_landlock(struct child *child, const struct step *step);
 long command_wall(struct child *child, const struct step *step);
 long command_capabilities(struct child *child, const struct step *step);
 long command_seccomp(struct child *child, const struct step *step);
+long command_no_code_files(struct child *child, const struct step *step);

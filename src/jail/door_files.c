@@ -529,14 +529,14 @@ static long rename_places(const struct place *from, const struct place *to, unsi
     bool is_exchange = flags & RENAME_EXCHANGE;
     long r = 0;
 
-    if (is_exchange && from->is_top && to->is_top)
-        r = door_project_may_exchange(from, to);
+    if (from->is_top && to->is_top)
+        r = door_project_may_rename(from, to, is_exchange);
     if (r == 0)
         r = raw(SYS_renameat2, from->act_fd, from->name, to->act_fd, to->name, flags);
     if (r == -EXDEV)
         r = door_project_rename(from, to, flags);
     if (r == 0 && (from->is_top || to->is_top))
-        door_project_renamed(from, to, is_exchange);
+        r = door_project_renamed(from, to, is_exchange);
     return r;
 }
 
@@ -551,6 +551,8 @@ static long rename_for(struct request *request)
         r = place_find(&to, request->asked, request->directory2, request->text2);
     if (r == 0 && !from.is_inside && !to.is_inside)
         r = DOOR_CONTINUE;
+    if (r == 0 && (from.is_taken || to.is_taken))
+        r = -EBUSY; /* EXDEV would make mv copy all of /usr */
     if (r == 0 && !(request->flags & RENAME_EXCHANGE)) {
         int gate = gate_of(&from, &to);
 

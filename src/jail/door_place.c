@@ -37,6 +37,7 @@ static long locate(struct place *place)
         return -EACCES;
     place->is_inside = place_is_inside(place->path);
     place->is_top = door_project_is_there() && strcmp(place->path, "/") == 0;
+    place->is_taken = false;
     place->act_fd = place->parent_fd;
     place->is_own_descriptors =
         strcmp(place->path, "/proc/1/fd") == 0 || strcmp(place->path, "/proc/1/task/1/fd") == 0;
@@ -71,6 +72,7 @@ static void set_name(struct place *place, const char *name)
     if (!place->is_top)
         return;
     place->is_top = place->is_inside = door_project_owns(name);
+    place->is_taken = !place->is_top;
     if (place->is_top)
         place->act_fd = door_project_fd();
 }

@@ -19,6 +19,7 @@ struct place {
     int act_fd;              /* where names are made: parent_fd, or of a project that is the root */
     bool is_inside;          /* within a protected root */
     bool is_top;             /* the directory is the root, and the name the project's there */
+    bool is_taken;           /* likewise, but the name is the box's own: /usr, say */
     bool is_own_descriptors; /* the directory is init's own /proc/self/fd: the caller's is meant */
     bool had_slash;          /* the path ended in one */
     char path[2 * PLACE_PATH_MAX + 2]; /* of the box; the directory and the name */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -308,6 +309,8 @@ long door_project_rename(const struct place *from, const struct place *to, unsig
     long to_fd = from_fd < 0 ? from_fd : door_project_directory(to);
     long r = to_fd < 0 ? to_fd : 0;
 
+    if (r == 0)
+        r = project_view_look((int)from_fd, from->name, &st);
     if (r == 0 && !is_bare(from, (int)from_fd))
         r = -EXDEV;
     if (r == 0 && project_view_look((int)to_fd, to->name, &st) == 0 && !is_bare(to, (int)to_fd))
@@ -327,6 +330,10 @@ long door_project_link(const struct place *from, const struct place *to)
     long to_fd = from_fd < 0 ? from_fd : door_project_directory(to);
     long r = to_fd < 0 ? to_fd : 0;
 
+    struct stat st;
+
+    if (r == 0)
+        r = project_view_look((int)from_fd, from->name, &st);
     if (r == 0 && !is_shown(from, (int)from_fd))
         r = -EXDEV;
     if (r == 0)
@@ -338,17 +345,37 @@ long door_project_link(const struct place *from, const struct place *to)
     return r;
 }
 
-long door_project_may_exchange(const struct place *from, const struct place *to)
+/* Room is made beforehand: what has happened in the project must be seen in the root as well. */
+long door_project_may_rename(const struct place *from, const struct place *to, bool is_exchange)
 {
-    return is_bare(from, from->act_fd) && is_bare(to, to->act_fd) ? 0 : -EBUSY;
+    if (is_exchange)
+        return is_bare(from, from->act_fd) && is_bare(to, to->act_fd) ? 0 : -EBUSY;
+    return is_directory(from->act_fd, from->name) ? project_view_reserve(&view, to->name) : 0;
 }
 
-void door_project_renamed(const struct place *from, const struct place *to, bool is_exchange)
+/* A directory moves with the masks in it. If it cannot, it goes back; or else the box ends. */
+static long move_directory(const struct place *from, const struct place *to)
 {
-    if (from->is_top && to->is_top && !is_exchange)
-        (void)project_view_move(&view, from->name, to->name); /* directories; the rest is below */
+    long r = project_view_move(&view, from->name, to->name);
+
+    if (r == 0 || !has_mounts_below(from->path))
+        return 0;
+    if (raw(SYS_renameat2, view.project_fd, to->name, view.project_fd, from->name,
+            RENAME_NOREPLACE) < 0)
+        for (;;)
+            (void)raw(SYS_exit_group, 1);
+    return r;
+}
+
+long door_project_renamed(const struct place *from, const struct place *to, bool is_exchange)
+{
+    long r = 0;
+
+    if (from->is_top && to->is_top && !is_exchange && is_directory(to->act_fd, to->name))
+        r = move_directory(from, to);
     if (to->is_top)
         (void)door_project_show(to->name);
     if (from->is_top)
         (void)door_project_show(from->name);
+    return r;
 }

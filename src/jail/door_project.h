@@ -44,6 +44,6 @@ long door_project_directory(const struct place *place);
 long door_project_rename(const struct place *from, const struct place *to, unsigned flags);
 long door_project_link(const struct place *from, const struct place *to);
 
-/* Before and after a rename in which at least one place is at the top. */
-long door_project_may_exchange(const struct place *from, const struct place *to);
-void door_project_renamed(const struct place *from, const struct place *to, bool is_exchange);
+/* Before and after a rename in which both places are at the top, or one is. */
+long door_project_may_rename(const struct place *from, const struct place *to, bool is_exchange);
+long door_project_renamed(const struct place *from, const struct place *to, bool is_exchange);

@@ -81,7 +81,8 @@ long mask_pristine(struct child *child, const struct step *step)
 {
     close_if(&child->place_fd);
     close_if(&child->pristine_fd);
-    bool is_project = !*step->target; /* its parts are shown one by one, and it is kept as a whole */
+    bool is_project =
+        !*step->target; /* its parts are shown one by one, and it is kept as a whole */
     long place = open_beneath(child->root_fd, is_project ? "." : step->target);
     if (place < 0)
         return place;

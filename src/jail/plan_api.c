@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "coop/run.h"
 #include "jail/box.h"
+#include "plan/command_check.h"
 #include "plan/print.h"
 
 static int with_plan(coop_sandbox *sandbox, char *const argv[], const coop_run_options *given,
@@ -35,6 +36,8 @@ static int with_plan(coop_sandbox *sandbox, char *const argv[], const coop_run_o
     };
     cgroup_remove(&cgroup);
     r = plan_compile(&plan, sandbox->policy, &sandbox->host, &request, err);
+    if (r == 0)
+        r = command_check(&plan, argv, err);
     if (r == 0)
         print(&plan, &text);
     plan_done(&plan);

@@ -36,8 +36,9 @@ static long watch(struct child *child, long project_fd)
 
 long project_take(struct child *child, const struct step *step)
 {
-    uint64_t attributes =
-        MOUNT_NO_SUID | MOUNT_NO_DEV | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0);
+    uint64_t attributes = MOUNT_NO_SUID | MOUNT_NO_DEV |
+                          (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0) |
+                          (step->flags & STEP_NO_EXEC ? MOUNT_NO_EXEC : 0);
     long fd = step_open_source(step);
 
     if (fd < 0)

@@ -13,11 +13,13 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define TARGET_MAX 4096
-#define NEW_LINK   "../n" /* beside the skeleton */
-#define MAX_TRIES  8
-#define DENTS_SIZE 8192
-#define PLACE_SIZE (PROJECT_NAME_MAX + 48)
+#define TARGET_MAX    4096
+#define NEW_LINK      "../n" /* beside the skeleton */
+#define NEW_DIRECTORY "../d"
+#define NO_REPLACE    1u /* RENAME_NOREPLACE */
+#define MAX_TRIES     8
+#define DENTS_SIZE    8192
+#define PLACE_SIZE    (PROJECT_NAME_MAX + 48)
 
 long project_view_look(int directory_fd, const char *name, struct stat *out)
 {
@@ -239,6 +241,25 @@ long project_view_show(const struct project_view *view, const char *name, unsign
     return r;
 }
 
+/* Beside the skeleton, and so that it can be had there at once. */
+long project_view_reserve(const struct project_view *view, const char *name)
+{
+    struct stat made;
+
+    if (project_view_look(view->skeleton_fd, name, &made) == 0)
+        return 0;
+    long r = raw(SYS_mkdirat, view->skeleton_fd, NEW_DIRECTORY, 0755);
+    return r == -EEXIST ? 0 : r;
+}
+
+static long make_reserved(const struct project_view *view, const char *name)
+{
+    long r =
+        raw(SYS_renameat2, view->skeleton_fd, NEW_DIRECTORY, view->skeleton_fd, name, NO_REPLACE);
+
+    return r == -ENOENT ? make_place(view, name, true, 0755) : r;
+}
+
 long project_view_move(const struct project_view *view, const char *from, const char *to)
 {
     struct stat made;
@@ -259,7 +280,7 @@ long project_view_move(const struct project_view *view, const char *from, const 
     if (r == 0)
         detach_all(view, to);
     else if (r == -ENOENT)
-        r = make_place(view, to, true, 0755);
+        r = make_reserved(view, to);
     if (r == 0)
         r = raw(NR_MOVE_MOUNT, view->root_fd, from, view->root_fd, to, 0);
     return r < 0 ? r : forget(view, from);

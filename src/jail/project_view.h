@@ -27,6 +27,8 @@ struct project_view {
 /* 0; -EAGAIN where the host changes it faster than it can be looked at; or -errno. */
 long project_view_show(const struct project_view *view, const char *name, unsigned flags);
 
+/* Makes room in the root for a directory that will be called so; nothing is seen of it yet. */
+long project_view_reserve(const struct project_view *view, const char *name);
 /* The directory `from` has become `to`: what is mounted in it moves along. */
 long project_view_move(const struct project_view *view, const char *from, const char *to);
 

@@ -54,8 +54,8 @@ static const char *const tier_names[] = {
     [COOP_TIER_FULL] = "full",
 };
 
-static const char *const wall_names[] = { "files",    "processes",  "network",
-                                          "syscalls", "privileges", "protected" };
+static const char *const wall_names[] = { "files",      "processes", "network", "syscalls",
+                                          "privileges", "protected", "commands" };
 
 const char *coop_tier_name(coop_tier tier)
 {

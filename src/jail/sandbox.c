@@ -17,6 +17,7 @@
 #include "base/redact.h"
 #include "coop/version.h"
 #include "jail/box.h"
+#include "jail/command_gate.h"
 #include "jail/init_image.h"
 #include "jail/supervise.h"
 #include "policy/digest.h"
@@ -157,6 +158,8 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
     request_of(box, argv, &request);
     choose_template(box, &request);
     int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
+    if (r == 0)
+        r = command_gate(&box->plan, argv, err);
     if (r == 0)
         r = launch(box, err);
     if (r == 0)

@@ -183,7 +183,8 @@ static long pool(struct child *child, const struct step *step)
         { "mode", 755 },
         { NULL, 0 },
     };
-    long fd = new_mount("tmpfs", options, TMPFS_ATTRIBUTES);
+    long fd = new_mount("tmpfs", options,
+                        TMPFS_ATTRIBUTES | (step->flags & STEP_NO_EXEC ? MOUNT_NO_EXEC : 0));
 
     if (fd < 0)
         return fd;
@@ -295,8 +296,9 @@ static long bind_mount(struct child *child, const struct step *step)
         return fd;
     if (step->flags & (STEP_DEVICE | STEP_SEALED_LATER))
         return attach(child, fd, step->target);
-    uint64_t attributes =
-        MOUNT_NO_SUID | MOUNT_NO_DEV | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0);
+    uint64_t attributes = MOUNT_NO_SUID | MOUNT_NO_DEV |
+                          (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0) |
+                          (step->flags & STEP_NO_EXEC ? MOUNT_NO_EXEC : 0);
     long set = step_set_attributes(fd, AT_RECURSIVE_TREE, attributes);
     if (set < 0 && set != -ENOSYS) {
         (void)raw(SYS_close, fd);
@@ -313,14 +315,26 @@ static long private_directory(struct child *child, const struct step *step)
 {
     long fd = step_clone_of_pool(child, step->source + 3); /* less its "../" */
 
-    return fd < 0 ? fd : attach(child, fd, step->target);
+    if (fd < 0 || !(step->flags & STEP_READ_ONLY))
+        return fd < 0 ? fd : attach(child, fd, step->target);
+    const uint64_t attributes = TMPFS_ATTRIBUTES | MOUNT_READ_ONLY;
+    long set = step_set_attributes(fd, 0, attributes);
+    if (set < 0 && set != -ENOSYS) {
+        (void)raw(SYS_close, fd);
+        return set;
+    }
+    long r = attach(child, fd, step->target);
+    if (r == 0 && set == -ENOSYS)
+        r = remount_exactly(child->root_fd, step->target, attributes);
+    return r;
 }
 
 static long tmpfs(struct child *child, const struct step *step)
 {
     const struct fs_option options[] = { { "size", step->value }, { "mode", 1777 }, { NULL, 0 } };
     long fd = new_mount("tmpfs", options,
-                        TMPFS_ATTRIBUTES | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0));
+                        TMPFS_ATTRIBUTES | (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0) |
+                            (step->flags & STEP_NO_EXEC ? MOUNT_NO_EXEC : 0));
 
     return fd < 0 ? fd : attach_checked(child, fd, step->target);
 }
@@ -402,8 +416,8 @@ static long hide(struct child *child, const struct step *step)
 
 static long seal_root(struct child *child, const struct step *step)
 {
-    (void)step;
-    const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV;
+    const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV |
+                                (step->flags & STEP_NO_EXEC ? MOUNT_NO_EXEC : 0);
     long r = step_set_attributes(child->root_fd, AT_RECURSIVE_TREE, attributes);
 
     return r == -ENOSYS ? remount_below(child->root_fd, "", attributes) : r;
@@ -578,6 +592,7 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_WALL] = command_wall,
     [STEP_CAPABILITIES] = command_capabilities,
     [STEP_SECCOMP] = command_seccomp,
+    [STEP_NO_CODE_FILES] = command_no_code_files,
 };
 
 int step_apply(struct child *child, const struct step *step)

@@ -26,7 +26,8 @@ struct making {
 bool template_is_possible(const coop_policy *policy, const struct host *host)
 {
     if (host->is_root || !host->namespaces || !host->mount_setattr || policy->root ||
-        (policy->has_uid && policy->uid == 0) || policy->mode == COOP_MODE_DISABLED)
+        (policy->has_uid && policy->uid == 0) || policy->mode == COOP_MODE_DISABLED ||
+        policy->commands.strength == COOP_COMMANDS_ENFORCE)
         return false;
     for (size_t i = 0; i < policy->n_mounts; i++)
         if (policy->mounts[i].kind == POLICY_TMPFS) /* something may be mounted inside it */
@@ -149,9 +150,9 @@ int template_new(const coop_policy *policy, const struct host *host, struct temp
                    .root_fd = -1,
                    .proc_fd = -1,
                    .terminal_fd = -1,
-        .place_fd = -1,
-        .pristine_fd = -1,
-        .masks_fd = -1,
+                   .place_fd = -1,
+                   .pristine_fd = -1,
+                   .masks_fd = -1,
                    .project_fd = -1,
                    .watch_fd = -1,
                    .listener_fd = -1,

@@ -48,6 +48,7 @@ static const char *const names[STEP_KINDS] = {
     [STEP_WALL] = "wall around protected paths",
     [STEP_CAPABILITIES] = "drop capabilities",
     [STEP_SECCOMP] = "seccomp",
+    [STEP_NO_CODE_FILES] = "seccomp, no programs from memory",
 };
 
 const char *step_name(enum step_kind kind)
@@ -57,8 +58,9 @@ const char *step_name(enum step_kind kind)
 
 static void describe_source(const struct step *step, char *out, size_t size)
 {
-    (void)snprintf(out, size, "%s%s '%s'%s%s%s", names[step->kind],
-                   step->flags & STEP_READ_ONLY ? " read-only" : "", step->source,
+    (void)snprintf(out, size, "%s%s%s '%s'%s%s%s", names[step->kind],
+                   step->flags & STEP_READ_ONLY ? " read-only" : "",
+                   step->flags & STEP_NO_EXEC ? " noexec" : "", step->source,
                    strcmp(step->source + 1, step->target) ? " at '/" : "",
                    strcmp(step->source + 1, step->target) ? step->target : "",
                    strcmp(step->source + 1, step->target) ? "'" : "");
@@ -160,6 +162,7 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_KEYRING:
     case STEP_CLOSE:
     case STEP_CAPABILITIES:
+    case STEP_NO_CODE_FILES:
     case STEP_KINDS:
         break;
     }

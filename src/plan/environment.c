@@ -67,6 +67,9 @@ static const char *temporary_directory(const struct plan *plan)
 /* NULL: not set. */
 static const char *own_value(struct plan *plan, const char *name)
 {
+    /* Where commands have rules, a name means the host's program, not a file that somebody made. */
+    if (strcmp(name, "PATH") == 0 && plan->policy->commands.strength != COOP_COMMANDS_OFF)
+        return "/usr/local/bin:/usr/bin:/bin";
     if (strcmp(name, "PATH") == 0)
         return plan_text(plan, "%s/tools:/usr/local/bin:/usr/bin:/bin",
                          plan->is_root_view ? "" : plan->workspace_view);
@@ -114,6 +117,47 @@ static void keep_hosts(struct building *building)
             plan->environment[plan->n_environment++] = plan_copy(plan, *e);
 }
 
+/* ---- git */
+
+static const char *get(const struct plan *plan, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < plan->n_environment; i++)
+        if (strncmp(plan->environment[i], name, n) == 0 && plan->environment[i][n] == '=')
+            return plan->environment[i] + n + 1;
+    return NULL;
+}
+
+static const struct {
+    const char *key, *value;
+} git_settings[] = {
+    { "core.checkStat", "minimal" },
+    { "core.trustctime", "false" },
+    { "core.excludesFile", PLAN_GIT_EXCLUDES },
+};
+
+/*
+ * A hidden file is as large and as old as what it hides: git shall look at no more, or it would want
+ * to read it. What is nobody's to add is named as excluded. What the policy itself tells git this way
+ * stays, and ours follows it.
+ */
+static void set_git(struct building *building)
+{
+    struct plan *plan = building->plan;
+    const char *count = get(plan, "GIT_CONFIG_COUNT");
+    char *end = NULL;
+    unsigned long n = count && *count ? strtoul(count, &end, 10) : 0;
+
+    if (!plan->git_excludes || (end && *end) || n > 1000)
+        return;
+    for (size_t i = 0; i < COUNT(git_settings); i++, n++) {
+        put(building, plan_text(plan, "GIT_CONFIG_KEY_%lu=%s", n, git_settings[i].key));
+        put(building, plan_text(plan, "GIT_CONFIG_VALUE_%lu=%s", n, git_settings[i].value));
+    }
+    put(building, plan_text(plan, "GIT_CONFIG_COUNT=%lu", n));
+}
+
 /* ---- facts and secrets */
 
 static const char *fact(const struct plan *plan, coop_fact which, const char *found)
@@ -158,7 +202,8 @@ static void give_secrets(struct building *building)
 
 static size_t count_candidates(const struct plan *plan, const struct plan_request *request)
 {
-    size_t n = 2 + 2 * COOP_FACT_COUNT + plan->policy->n_variables + plan->policy->n_secrets;
+    size_t n = 3 + 2 * COUNT(git_settings) + 2 * COOP_FACT_COUNT + plan->policy->n_variables +
+               plan->policy->n_secrets;
 
     for (const struct env_inherited *row = env_inherited; row->pattern; row++)
         n++;
@@ -187,6 +232,7 @@ int plan_environment(struct plan *plan, const struct plan_request *request, coop
         set(&building, request->env_pass[i], getenv(request->env_pass[i]));
     for (size_t i = 0; i < policy->n_variables; i++)
         set(&building, policy->variables[i].name, policy->variables[i].value);
+    set_git(&building);
     int r = tell_facts(&building, request, err);
     if (r < 0)
         return r;

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/enforce.h"
 #include "plan/plan.h"
 #include "policy/path.h"
 #include "sys/kernel.h"
@@ -78,13 +79,30 @@ static void rules_on_host(struct plan *plan)
                      policy->mounts[i].read_only ? READ_RIGHTS : plan->landlock.fs);
 }
 
+/* Then a right to execute is one file's, or that of a directory that belongs to a program. */
+static void rules_of_programs(struct plan *plan)
+{
+    const struct plan_enforce *enforce = plan->enforce;
+    bool has_namespaces = plan->tier >= COOP_TIER_NAMESPACES;
+
+    if (!enforce)
+        return;
+    for (size_t i = 0; i < plan->landlock.n_rules; i++)
+        plan->landlock.rules[i].allowed &= ~LANDLOCK_EXECUTE;
+    for (size_t i = 0; i < enforce->n; i++)
+        if (enforce->entries[i].is_program)
+            add_rule(plan, has_namespaces ? enforce->entries[i].target : enforce->entries[i].source,
+                     LANDLOCK_EXECUTE);
+}
+
 int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
                   coop_error **err)
 {
     struct plan_landlock *landlock = &plan->landlock;
     bool has_namespaces = plan->tier >= COOP_TIER_NAMESPACES;
     size_t most = plan->n_steps + plan->policy->n_mounts + 32 +
-                  (request->template ? request->template->n_steps : 0);
+                  (request->template ? request->template->n_steps : 0) +
+                  (plan->enforce ? plan->enforce->n : 0);
 
     landlock->fs = fs_rights(host->landlock_abi);
     if (host->landlock_abi >= 4 &&
@@ -99,6 +117,7 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
         return fail_no_memory(err);
     if (!has_namespaces) {
         rules_on_host(plan);
+        rules_of_programs(plan);
         return 0;
     }
     /* A project that is the root gets new entries while the box runs, and a layer no new rules. What
@@ -111,6 +130,7 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     rules_from_steps(plan, plan);
     if (request->template)
         rules_from_steps(plan, request->template);
+    rules_of_programs(plan);
     return 0;
 }
 

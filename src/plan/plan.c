@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/enforce.h"
 #include "plan/protect.h"
 #include "plan/seccomp.h"
 #include "policy/protect.h"
@@ -192,6 +193,7 @@ void plan_done(struct plan *plan)
         plan->chunks = next;
     }
     plan_protect_done(plan);
+    plan_enforce_done(plan);
     for (size_t i = 0; i < plan->n_fds; i++)
         (void)close(plan->fds[i]);
     free(plan->fds);
@@ -271,6 +273,10 @@ static void plan_walls(struct plan *plan, const struct host *host)
     walls[COOP_WALL_SYSCALLS] = "seccomp";
     walls[COOP_WALL_PRIVILEGES] =
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
+    if (plan->enforce)
+        walls[COOP_WALL_COMMANDS] = !namespaces ? "landlock, but not against ld.so"
+                                    : landlock  ? "noexec mounts + landlock"
+                                                : "noexec mounts";
     if (plan->n_never > 0)
         walls[COOP_WALL_PROTECTED] = "mounts + landlock + init acting on behalf";
     else if (namespaces && protect_is_wanted(plan->policy))
@@ -336,6 +342,8 @@ static int compile_command(struct plan *plan, const struct host *host,
     if (plan->tier > COOP_TIER_NONE) {
         plan_add(plan, STEP_CAPABILITIES, STAGE_EARLY);
         plan_seccomp(plan);
+        if (plan->enforce)
+            plan_add(plan, STEP_NO_CODE_FILES, STAGE_EARLY);
     }
     plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
     if (plan->tier == COOP_TIER_NONE)
@@ -369,6 +377,8 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
                          "'--mode preferred' runs with what there is");
     }
     int r = plan_workspace(plan, host, request, err);
+    if (r == 0)
+        r = plan_enforce(plan, request->argv, err);
     if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES)
         r = compile_box(plan, host, request, err);
     if (request->part == PLAN_TEMPLATE)

@@ -67,6 +67,7 @@ enum step_kind {
     STEP_WALL,
     STEP_CAPABILITIES,
     STEP_SECCOMP,
+    STEP_NO_CODE_FILES, /* programs come from files of the view, not from memory */
     STEP_KINDS
 };
 
@@ -74,11 +75,13 @@ enum step_kind {
 
 /* Flags of STEP_BIND and its like. */
 #define STEP_READ_ONLY    1u
-#define STEP_DEVICE       2u  /* a device node: nodev would close it */
-#define STEP_RECHECK      4u  /* the source must still be the object in dev and ino */
-#define STEP_TREE_FD      8u  /* fd is a detached mount made by the parent */
-#define STEP_SEALED_LATER 16u /* STEP_SEAL_ROOT sets its attributes */
-#define STEP_HIDDEN       32u /* STEP_SHOW: its name and nothing else */
+#define STEP_DEVICE       2u   /* a device node: nodev would close it */
+#define STEP_RECHECK      4u   /* the source must still be the object in dev and ino */
+#define STEP_TREE_FD      8u   /* fd is a detached mount made by the parent */
+#define STEP_SEALED_LATER 16u  /* STEP_SEAL_ROOT sets its attributes */
+#define STEP_NO_EXEC      64u  /* nothing in it can be executed or mapped as code */
+#define STEP_PROGRAMS     128u /* never so: programs of plan/enforce.h, or libraries */
+#define STEP_HIDDEN       32u  /* STEP_SHOW: its name and nothing else */
 
 struct step {
     enum step_kind kind;
@@ -183,6 +186,7 @@ struct plan {
     const char *git_excludes;         /* for git: hidden names, a line each; NULL: none */
     size_t n_masks;                   /* files made for them */
     size_t n_mask_inodes;             /* at most */
+    struct plan_enforce *enforce;     /* which programs there are, plan/enforce.h; NULL: all */
     struct plan_landlock landlock;
     struct plan_landlock wall; /* the second layer: nothing may be written or made where paths are
                                 * protected; init does it on behalf */
@@ -190,12 +194,12 @@ struct plan {
     size_t n_never, never_capacity;
     struct plan_never_root never_roots[16];
     size_t n_never_roots;
-    char *never_texts;      /* the same for people, kept while the box runs: plan_never_text() */
-    bool is_root_view;              /* the workspace is "/": plan/project.h */
-    struct plan_strings outside;    /* then: paths of the box that are not the workspace's */
-    struct plan_strings hidden;     /* then: names of its top level that may not be read */
-    struct plan_strings not_shown;  /* then: names of its top level that are the box's own */
-    const char *door_rules; /* the same for init: plan/door_rules.h */
+    char *never_texts; /* the same for people, kept while the box runs: plan_never_text() */
+    bool is_root_view; /* the workspace is "/": plan/project.h */
+    struct plan_strings outside;   /* then: paths of the box that are not the workspace's */
+    struct plan_strings hidden;    /* then: names of its top level that may not be read */
+    struct plan_strings not_shown; /* then: names of its top level that are the box's own */
+    const char *door_rules;        /* the same for init: plan/door_rules.h */
     size_t door_rules_length;
     const struct sock_filter *seccomp;
     unsigned short seccomp_length;

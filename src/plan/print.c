@@ -10,8 +10,8 @@ static const char *const stage_names[] = { [STAGE_BOX] = "box",
                                            [STAGE_COMMAND] = "command",
                                            [STAGE_SEAL] = "seal" };
 
-static const char *const wall_names[] = { "files", "processes", "network", "syscalls",
-                                          "privileges", "protected" };
+static const char *const wall_names[] = { "files",      "processes", "network", "syscalls",
+                                          "privileges", "protected", "commands" };
 
 void plan_print_text(const struct plan *plan, struct buffer *out)
 {

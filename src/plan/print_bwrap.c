@@ -38,10 +38,25 @@ static void option(struct buffer *out, const char *name, const char *source, con
     }
 }
 
-static void print_step(struct buffer *out, const struct step *step)
+/* An entry of the directory that is the root. */
+static void print_entry(struct buffer *out, const struct plan *plan, const struct step *step)
+{
+    auto_buffer struct buffer source = { 0 };
+
+    if (step->flags & STEP_HIDDEN)
+        return;
+    buffer_printf(&source, "%s/%s", plan->workspace, step->target);
+    if (!source.failed)
+        option(out, plan->policy->root_read_only ? "--ro-bind" : "--bind", source.data,
+               step->target);
+}
+
+static void print_step(struct buffer *out, const struct plan *plan, const struct step *step)
 {
     enum step_kind kind = step->kind;
 
+    if (kind == STEP_SHOW)
+        print_entry(out, plan, step);
     if (kind == STEP_BIND && !(step->flags & STEP_DEVICE)) /* --dev makes the devices */
         option(out, step->flags & STEP_READ_ONLY ? "--ro-bind" : "--bind", step->source,
                step->target);
@@ -77,7 +92,7 @@ void plan_print_bwrap(const struct plan *plan, struct buffer *out)
         buffer_append_string(out, "\"");
     }
     for (size_t i = 0; i < plan->n_steps; i++)
-        print_step(out, &plan->steps[i]);
+        print_step(out, plan, &plan->steps[i]);
     buffer_append_string(out, " \\\n  --");
     for (char *const *a = plan->argv; *a; a++) {
         buffer_append_char(out, ' ');
@@ -95,4 +110,6 @@ void plan_print_bwrap(const struct plan *plan, struct buffer *out)
              "#  - a read-only /proc; the made-up /etc/passwd, group, hosts and nsswitch.conf\n"
              "#  - output and input through pipes of its own, a terminal of the box's own\n"
              "#  - sources checked by inode between policy and mount; mapped owners\n");
+    if (plan->is_root_view)
+        buffer_append_string(out, "#  - names that come and go at the top of the root\n");
 }

@@ -62,8 +62,10 @@ static int look_at(struct search *search, int fd, const struct dirent *entry, co
     const struct link_wanted *wanted = find_inode(search, entry->d_ino);
     struct stat st;
 
-    if (!wanted || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (!wanted)
         return 0;
+    if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : fail(err, errno, "look at '%s' in the workspace", path);
     for (; wanted < search->wanted + search->n && wanted->ino == st.st_ino; wanted++)
         if (wanted->dev == st.st_dev)
             return search->found(search->context, wanted, path, err);
@@ -92,12 +94,16 @@ static int read_directory(struct search *search, const char *path, coop_error **
     DIR *stream = fd >= 0 ? fdopendir((int)fd) : NULL;
     const struct dirent *entry;
 
-    if (!stream) { /* gone, or closed to us and so hidden as a whole */
+    if (!stream) {
+        int error = fd < 0 ? (int)-fd : errno;
+
         if (fd >= 0)
             (void)close((int)fd);
-        return 0;
+        if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES)
+            return 0; /* gone, or closed to us */
+        return fail(err, error, "open the directory '%s' of the workspace", path);
     }
-    while (r == 0 && (entry = readdir(stream))) {
+    while (r == 0 && (errno = 0, entry = readdir(stream))) {
         size_t n = strlen(entry->d_name);
 
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
@@ -114,6 +120,8 @@ static int read_directory(struct search *search, const char *path, coop_error **
             r = look_at(search, (int)fd, entry, full, err);
         }
     }
+    if (r == 0 && errno != 0 && errno != ENOENT)
+        r = fail(err, errno, "read the directory '%s' of the workspace", path);
     (void)closedir(stream);
     return r;
 }

@@ -42,8 +42,8 @@ static bool has_wildcard(const char *pattern)
 /* An exception that somebody made for just this. */
 static bool is_excepted(struct protect *rules, const char *pattern)
 {
-    return !has_wildcard(pattern) && !protect_keeps(rules, pattern, false) &&
-           !protect_keeps(rules, pattern, true);
+    return protect_has_exceptions(rules) && !has_wildcard(pattern) &&
+           !protect_keeps(rules, pattern, false) && !protect_keeps(rules, pattern, true);
 }
 
 static void add_git_directory(struct plan *plan, struct protect *rules, const char *root,

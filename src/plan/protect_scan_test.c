@@ -163,6 +163,7 @@ TEST(own_rules_hide_directories_and_nothing_in_them_again)
     make_directory("vault");
     make_file("vault/.env", "x");
     make_file("other", "x");
+    CHECK(symlink("vault/.env", in_tree(".env")) == 0);
     add_rule("vault", COOP_PROTECT_HIDE);
     add_rule("other", COOP_PROTECT_KEEP);
     CHECK_STR(look(), "keep other|hide vault|");
@@ -204,6 +205,7 @@ TEST(a_gitfile_is_kept_and_what_it_names_in_the_tree)
     make_directory(".bare/objects");
     make_directory(".bare/refs");
     make_file(".bare/HEAD", "x");
+    make_file(".bare/refs/fix-password", "x"); /* a branch */
     make_file(".bare/config", "x");
     make_file(".git", "gitdir: ./.bare\n");
     CHECK_STR(look(), "hold .bare|config .bare/config|keep .bare/hooks|keep .git|");

@@ -60,13 +60,13 @@ struct walk {
     struct records *out;
     struct pending *stack;
     size_t n_stack, stack_capacity;
-    char *buffer;
-    char path[PATH_SIZE];
     size_t path_length; /* of the directory in `path` */
     time_t now;
     uint64_t known_dev; /* what follows is about this one */
     bool has_known, known_is_pseudo, known_keeps_ctime;
     size_t n_read;
+    char path[PATH_SIZE];
+    char buffer[READ_SIZE] __attribute__((aligned(8)));
 };
 
 void records_done(struct records *records)
@@ -175,7 +175,7 @@ static int grow(void **array, size_t *capacity, size_t n, size_t size, coop_erro
 {
     if (n < *capacity)
         return 0;
-    size_t wanted = *capacity ? 2 * *capacity : 256;
+    size_t wanted = *capacity ? 2 * *capacity : 16;
     void *more = reallocarray(*array, wanted, size);
     if (!more)
         return fail_no_memory(err);
@@ -274,7 +274,9 @@ static bool is_hidden_directory(struct walk *walk, const struct pending *directo
 
 static bool has_entry(int fd, const char *name)
 {
-    return faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    struct stat st;
+
+    return fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /*
@@ -443,7 +445,9 @@ static int add_unsearchable(struct walk *walk, struct reading *reading, coop_err
     struct stat st;
 
     if (fstatat(walk->root_fd, walk->path_length ? walk->path : ".", &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return 0; /* gone meanwhile */
+        return errno == ENOENT || errno == ENOTDIR /* gone meanwhile */
+                   ? 0
+                   : fail(err, errno, "look at the directory '%s' of the workspace", walk->path);
     reading->record.flags = RECORD_UNSEARCHABLE;
     note_stat(walk, &reading->record, &st);
     reading->record.ctime_sec = 0;
@@ -551,21 +555,18 @@ static int run_walk(struct walk *walk, bool is_git_directory, size_t most, coop_
 int records_walk(const struct records_walk *how, size_t most, const struct records *old,
                  const bool *verified, struct records *out, size_t *out_read, coop_error **err)
 {
-    struct walk walk = {
-        .root_fd = how->root_fd,
-        .protect = how->protect,
-        .old = old,
-        .verified = verified,
-        .out = out,
-        .now = how->now,
-        .buffer = malloc(READ_SIZE),
-    };
-    int r = walk.buffer && (!old || index_old(&walk))
-                ? run_walk(&walk, how->is_git_directory, most, err)
-                : fail_no_memory(err);
+    struct walk walk; /* large: what is not set here is set before it is read */
 
+    memset(&walk, 0, offsetof(struct walk, path));
+    walk.root_fd = how->root_fd;
+    walk.protect = how->protect;
+    walk.old = old;
+    walk.verified = verified;
+    walk.out = out;
+    walk.now = how->now;
+    int r = !old || index_old(&walk) ? run_walk(&walk, how->is_git_directory, most, err)
+                                     : fail_no_memory(err);
     *out_read = walk.n_read;
-    free(walk.buffer);
     free(walk.stack);
     free(walk.first_child);
     free(walk.next_sibling);

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "plan/enforce.h"
 #include "plan/plan.h"
 #include "plan/project.h"
 #include "plan/protect.h"
@@ -430,8 +431,8 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
 }
 
 static const enum step_kind step_of_view[] = {
-    [VIEW_BIND] = STEP_BIND, [VIEW_PRIVATE] = STEP_PRIVATE, [VIEW_TMPFS] = STEP_TMPFS,
-    [VIEW_PROC] = STEP_PROC, [VIEW_PTS] = STEP_TERMINALS,   [VIEW_HIDE] = STEP_HIDE,
+    [VIEW_BIND] = STEP_BIND,  [VIEW_PRIVATE] = STEP_PRIVATE, [VIEW_TMPFS] = STEP_TMPFS,
+    [VIEW_PROC] = STEP_PROC,  [VIEW_PTS] = STEP_TERMINALS,   [VIEW_HIDE] = STEP_HIDE,
     [VIEW_ENTRY] = STEP_SHOW,
 };
 
@@ -641,6 +642,36 @@ static int add_workspace(struct view *view, coop_error **err)
     return note_source(workspace, plan->workspace_fd, err);
 }
 
+/* Directories of programs that hold the allowed ones only, and what else may be code. */
+static int add_enforced(struct view *view, coop_error **err)
+{
+    static const enum view_kind kinds[] = { [ENFORCE_DIRECTORY] = VIEW_PRIVATE,
+                                            [ENFORCE_LINK] = VIEW_LINK,
+                                            [ENFORCE_FILE] = VIEW_BIND,
+                                            [ENFORCE_TREE] = VIEW_BIND,
+                                            [ENFORCE_PLAIN] = VIEW_BIND };
+    const struct plan_enforce *enforce = view->plan->enforce;
+    int r = 0;
+
+    for (size_t i = 0; enforce && i < enforce->n && r == 0; i++) {
+        const struct enforce_entry *entry = &enforce->entries[i];
+        const char *source = entry->source;
+
+        if (entry->kind == ENFORCE_DIRECTORY) {
+            source = plan_text(view->plan, "../x%zu", i);
+            add_skeleton_directory(view->plan, source, 0755);
+        }
+        struct view_mount *mount = view_add(view, kinds[entry->kind], source, entry->target);
+        mount->is_directory = entry->kind != ENFORCE_FILE;
+        mount->flags = STEP_READ_ONLY;
+        if (entry->kind == ENFORCE_FILE || entry->kind == ENFORCE_TREE)
+            mount->flags |= STEP_PROGRAMS;
+        if (entry->is_mount)
+            r = open_source(view, mount, err);
+    }
+    return r;
+}
+
 /* What depends on the policy alone. */
 static int add_shared(struct view *view, coop_error **err)
 {
@@ -648,7 +679,9 @@ static int add_shared(struct view *view, coop_error **err)
         add_host_entry(view, tool_directories[i], true);
     add_etc(view);
     add_dev(view);
-    int r = add_workspace(view, err);
+    int r = add_enforced(view, err);
+    if (r == 0)
+        r = add_workspace(view, err);
     if (r == 0)
         r = add_git(view, err);
     return r < 0 ? r : add_policy_binds(view, err);
@@ -733,6 +766,7 @@ int plan_view(struct plan *plan, const struct plan_request *request, coop_error 
                                               : build_whole(&view, request->part, err);
 
     free(view.mounts);
+    plan_enforce_seal(plan);
     if (r == 0 && request->part != PLAN_TEMPLATE)
         plan_add(plan, STEP_HOSTNAME, STAGE_BOX)->source = plan->policy->hostname;
     return r;

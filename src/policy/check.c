@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/commands_from_config.h"
 #include "policy/mount_table.h"
 #include "policy/path.h"
 
@@ -137,16 +136,14 @@ void check_network(const struct config *config, struct findings *findings)
 
 /* ---- commands */
 
-void check_commands(const struct config *config, struct findings *findings)
+void check_commands(const struct config *config, const coop_policy *policy,
+                    struct findings *findings)
 {
-    auto_command_rules struct command_rules rules = { 0 };
     struct config_names names = config_names(config, "commands");
     const char *name = config_names_next(&names);
 
-    if (commands_from_config(config, &rules, findings) < 0)
-        return;
-    command_rules_check(&rules, findings);
-    if (!name || commands_strength(config, NULL) != COMMANDS_OFF)
+    command_rules_check(&policy->commands.rules, findings);
+    if (!name || policy->commands.strength != COOP_COMMANDS_OFF)
         return;
     struct config_value first = config_get_named(config, "commands.*", name);
     findings_add(findings, SEVERITY_WARNING, first.origin,
@@ -262,5 +259,5 @@ void check_policy(const struct config *config, const coop_policy *policy,
     check_protect(policy, findings);
     check_environment(config, findings);
     check_network(config, findings);
-    check_commands(config, findings);
+    check_commands(config, policy, findings);
 }

@@ -125,7 +125,7 @@ static void check_block(const coop_policy *policy, const struct view_index *rest
     auto_free char *fix = NULL;
     struct view_place found = view_find(rest, block->target);
 
-    if (place && found.what == VIEW_NOTHING) {
+    if (place && (found.what == VIEW_NOTHING || found.what == VIEW_IS_OWN)) {
         if (asprintf(&fix, "write '%s'", *place ? place : ".") < 0)
             fix = NULL;
         findings_add(findings, SEVERITY_ERROR, block->origin, fix,
@@ -180,7 +180,7 @@ static void check_blocked_twice(const struct view_index *index, struct findings 
 void check_mounts(const coop_policy *policy, const struct check_host *host,
                   struct findings *findings)
 {
-    const char *view = policy->same_path ? host->workspace : VIEW_WORKSPACE;
+    const char *view = view_of_workspace(policy, host->workspace);
     auto_view_index struct view_index *index = view_index_new(policy, view);
 
     if (!index) {

@@ -146,10 +146,10 @@ static void check_rule(struct protect *protect, const struct policy_protect *rul
     auto_free char *path = sample_of(rule, ignore_case);
     const struct protect_rule *outer = path ? hidden_around(protect, path) : NULL;
 
-    if (outer)
+    if (outer && strcmp(outer->pattern, rule->pattern) != 0)
         findings_add(findings, SEVERITY_WARNING, rule->origin,
                      rule->action == COOP_PROTECT_SHOW
-                         ? "deny what is to be hidden in the directory, not the directory"
+                         ? "deny what is in the directory, as in 'keys/*', not the directory itself"
                          : "remove it",
                      "'%s' in %s changes nothing: '%s' (line %u) hides the directory around it",
                      rule->pattern, list_names[rule->action], outer->pattern, outer->origin.line);

@@ -34,17 +34,21 @@ void command_rule_clear_blocked(struct command_rule *rule)
     clear_patterns(&rule->blocked, &rule->n_blocked);
 }
 
+static void rule_done(struct command_rule *rule)
+{
+    command_rule_clear_allowed(rule);
+    command_rule_clear_blocked(rule);
+    for (size_t i = 0; i < rule->n_needs; i++)
+        free(rule->needs[i]);
+    free(rule->needs);
+    free(rule->name);
+    free(rule->description);
+}
+
 void command_rules_done(struct command_rules *rules)
 {
-    for (size_t i = 0; i < rules->n; i++) {
-        command_rule_clear_allowed(&rules->items[i]);
-        command_rule_clear_blocked(&rules->items[i]);
-        for (size_t k = 0; k < rules->items[i].n_needs; k++)
-            free(rules->items[i].needs[k]);
-        free(rules->items[i].needs);
-        free(rules->items[i].name);
-        free(rules->items[i].description);
-    }
+    for (size_t i = 0; i < rules->n; i++)
+        rule_done(&rules->items[i]);
     free(rules->items);
     *rules = (struct command_rules){ 0 };
 }
@@ -82,6 +86,16 @@ struct command_rule *command_rules_find(const struct command_rules *rules, const
         if (strcmp(rules->items[i].name, name) == 0)
             return &rules->items[i];
     return NULL;
+}
+
+void command_rules_remove(struct command_rules *rules, const char *name)
+{
+    struct command_rule *rule = command_rules_find(rules, name);
+
+    if (!rule)
+        return;
+    rule_done(rule);
+    *rule = rules->items[--rules->n];
 }
 
 int command_rules_add(struct command_rules *rules, const char *name, struct origin origin,

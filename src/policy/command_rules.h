@@ -59,6 +59,8 @@ int command_rules_defaults(struct command_rules *rules, coop_error **err);
 /* The rule of that name, made if there is none yet. Lent until the next one is added. */
 int command_rules_add(struct command_rules *rules, const char *name, struct origin origin,
                       struct command_rule **out, coop_error **err);
+/* Without a rule of that name nothing happens. */
+void command_rules_remove(struct command_rules *rules, const char *name);
 struct command_rule *command_rules_find(const struct command_rules *rules, const char *name);
 int command_rule_describe(struct command_rule *rule, const char *description, coop_error **err);
 int command_rule_allow(struct command_rule *rule, const char *pattern, struct origin origin,

@@ -45,6 +45,7 @@ void decide_answer_done(struct decide_answer *answer)
     free(answer->rule);
     free(answer->why);
     free(answer->change);
+    free(answer->place);
     *answer = (struct decide_answer){ 0 };
 }
 
@@ -86,6 +87,12 @@ static int decide_by_trust(const struct decide_subject *subject, enum decide_act
 
     if (!subject->has_decision)
         return 0;
+    if (subject->on_host && trust_meanings[trust].is_sandboxed)
+        return decide_say(out, true, NULL, "write enabled = true in [sandbox]",
+                          "the sandbox is not enabled: everybody's tools run on the host",
+                          "sandbox.enabled 'false'") < 0
+                   ? -ENOMEM
+                   : 1;
     if (subject->on_host)
         return decide_say(out, true, origin, NULL,
                           "their commands run on the host, without a sandbox", "trust '%s'",

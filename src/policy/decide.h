@@ -20,7 +20,6 @@
 
 #include "base/finding.h"
 #include "config/config.h"
-#include "policy/command_rules.h"
 #include "policy/policy.h"
 #include "policy/trust.h"
 
@@ -44,12 +43,10 @@ int decide_parse(const char *text, struct decide_question *out, coop_error **err
 /* What is asked about. All borrowed. */
 struct decide_subject {
     const coop_policy *policy;
-    const char *workspace;                /* on the host, absolute; NULL: not known */
-    const char *home;                     /* of the caller; NULL: not known */
-    const char *const *env_pass;          /* ends with NULL; NULL: none */
-    const struct command_rules *commands; /* NULL: all may run */
-    bool only_these_programs;             /* others do not exist in the box */
-    struct origin commands_origin;        /* who said that commands are decided */
+    const char *workspace;         /* on the host, absolute; NULL: not known */
+    const char *home;              /* of the caller; NULL: not known */
+    const char *const *env_pass;   /* ends with NULL; NULL: none */
+    struct origin commands_origin; /* who said how strongly commands are decided */
     struct origin network_origin;
     const struct config *config; /* knows where variables were written; NULL: nobody does */
     bool has_decision;
@@ -68,6 +65,7 @@ struct decide_answer {
     char *rule;           /* "blocked_paths '/data'", printable */
     char *why;            /* a sentence without its beginning: "the mount is read-only" */
     char *change;         /* what would make it otherwise; NULL: nothing would */
+    char *place;          /* of a path: the path of the box that it was decided for; NULL: none */
 };
 
 /* *out is to be undone with decide_answer_done(), after failures too. */

@@ -185,14 +185,14 @@ int decide_command(const struct decide_subject *subject, const char *text,
                                              .opaque = (void *)(uintptr_t)subject };
     auto_command_decision struct command_decision decision = { 0 };
 
-    if (!subject->commands)
+    if (subject->policy->commands.strength == COOP_COMMANDS_OFF)
         return decide_say(out, true, &subject->commands_origin,
                           "write commands.strength = \"check\"", "all commands may run",
                           "commands.strength 'off'") < 0
                    ? fail_no_memory(err)
                    : 0;
-    int r =
-        command_rules_decide_text(subject->commands, text, strlen(text), &context, &decision, err);
+    int r = command_rules_decide_text(&subject->policy->commands.rules, text, strlen(text),
+                                      &context, &decision, err);
     if (r < 0)
         return r;
     r = decide_say(out, decision.is_allowed, decision.has_origin ? &decision.origin : NULL,

@@ -142,7 +142,7 @@ static int judge_mount(const struct asked *asked, const struct policy_mount *mou
                       "mount '%s' at '%s'", from, mount->target);
 }
 
-static int judge(const struct asked *asked, const char *path, struct decide_answer *out)
+static int judge_place(const struct asked *asked, const char *path, struct decide_answer *out)
 {
     struct view_place place = view_find(asked->index, path);
     bool is_writing = asked->act == DECIDE_WRITE;
@@ -155,6 +155,9 @@ static int judge(const struct asked *asked, const char *path, struct decide_answ
         return judge_mount(asked, place.mount, out);
     case VIEW_IS_WORKSPACE:
         rule = protected_by(asked, place.below);
+        if (!rule && is_writing && asked->subject->policy->root_read_only)
+            return decide_say(out, false, NULL, "write readonly = false in [sandbox]",
+                              "the root is read-only", "sandbox.readonly");
         return rule ? say_protected(rule, out)
                     : decide_say(out, true, NULL,
                                  is_writing ? "list it in protect.no_write"
@@ -181,6 +184,15 @@ static int judge(const struct asked *asked, const char *path, struct decide_answ
     return decide_say(out, false, NULL,
                       is_writing ? "list it in extra_rw_paths" : "list it in extra_ro_paths",
                       "the box does not have it", "the box's own view");
+}
+
+static int judge(const struct asked *asked, const char *path, struct decide_answer *out)
+{
+    int r = judge_place(asked, path, out);
+
+    if (r == 0)
+        out->place = strdup(path);
+    return r < 0 || !out->place ? -ENOMEM : 0;
 }
 
 /* ---- from the host's names to the box's */
@@ -277,10 +289,26 @@ static int ask(const struct asked *asked, const char *path, struct decide_answer
     return r < 0 ? fail_no_memory(err) : 0;
 }
 
+/* With `enforce`, other programs than those of the rules do not exist. */
+static int decide_program(const struct decide_subject *subject, const char *path,
+                          struct decide_answer *out, coop_error **err)
+{
+    const char *const argv[] = { path, NULL };
+    auto_command_decision struct command_decision decision = { 0 };
+    int r = command_rules_decide_argv(&subject->policy->commands.rules, argv,
+                                      &(struct command_context){ 0 }, &decision, err);
+
+    if (r < 0 || decision.is_allowed)
+        return r;
+    r = decide_say(out, false, decision.has_origin ? &decision.origin : NULL, decision.allow,
+                   decision.why, "commands '%s'", path);
+    return r < 0 ? fail_no_memory(err) : 0;
+}
+
 int decide_path(const struct decide_subject *subject, enum decide_act act, const char *path,
                 struct decide_answer *out, coop_error **err)
 {
-    const char *view = subject->policy->same_path ? subject->workspace : VIEW_WORKSPACE;
+    const char *view = view_of_workspace(subject->policy, subject->workspace);
     auto_view_index struct view_index *index = view_index_new(subject->policy, view);
     size_t n = strlen(path);
     struct asked asked = { .subject = subject,
@@ -295,18 +323,8 @@ int decide_path(const struct decide_subject *subject, enum decide_act act, const
     if (r == 0)
         r = ask(&asked, path, out, err);
     protect_free(asked.protect);
-    if (r == 0 && act == DECIDE_EXEC && out->is_allowed && subject->commands &&
-        subject->only_these_programs) {
-        const char *const argv[] = { path, NULL };
-        auto_command_decision struct command_decision decision = { 0 };
-
-        r = command_rules_decide_argv(subject->commands, argv, &(struct command_context){ 0 },
-                                      &decision, err);
-        if (r == 0 && !decision.is_allowed)
-            r = decide_say(out, false, decision.has_origin ? &decision.origin : NULL,
-                           decision.allow, decision.why, "commands '%s'", path) < 0
-                    ? fail_no_memory(err)
-                    : 0;
-    }
+    if (r == 0 && act == DECIDE_EXEC && out->is_allowed &&
+        subject->policy->commands.strength == COOP_COMMANDS_ENFORCE)
+        r = decide_program(subject, path, out, err);
     return r;
 }

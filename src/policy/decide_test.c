@@ -202,22 +202,38 @@ TEST(variables)
 
 TEST(commands)
 {
-    auto_command_rules struct command_rules rules = { 0 };
-
     start();
     CHECK(allows("-- anything at all"));
-    CHECK(command_rules_defaults(&rules, NULL) == 0);
-    subject.commands = &rules;
+    coop_policy_set_command_strength(policy, COOP_COMMANDS_CHECK, NULL);
+    coop_policy_allow_command(policy, "git", NULL);
+    coop_policy_block_subcommand(policy, "git", "push --force", NULL);
     CHECK(allows("-- git status"));
     CHECK(denies("-- git push --force"));
     CHECK(strstr(answer.rule, "git push --force"));
     CHECK(denies("-- curl example.org"));
     CHECK(denies("-- git status && curl example.org"));
     CHECK(denies("-- git -C ~/.ssh status"));
-    subject.only_these_programs = true;
+    CHECK(allows("exec /usr/bin/curl"));
+    coop_policy_set_command_strength(policy, COOP_COMMANDS_ENFORCE, NULL);
     CHECK(denies("exec /usr/bin/curl"));
     CHECK(allows("exec /usr/bin/git"));
-    subject.commands = NULL;
+}
+
+TEST(a_root)
+{
+    start();
+    subject.workspace = NULL;
+    CHECK(coop_policy_set_root(policy, "/home/u/ws", false, NULL) == 0);
+    CHECK(allows("write /src/main.c"));
+    CHECK(allows("write src/main.c"));
+    CHECK_STR(answer.place, "/src/main.c");
+    CHECK(denies("write /usr/bin/env"));
+    CHECK(denies("read /etc/shadow"));
+    CHECK(denies("read .env"));
+    CHECK(denies("read /.env"));
+    CHECK(coop_policy_set_root(policy, "/home/u/ws", true, NULL) == 0);
+    CHECK(denies("write /src/main.c"));
+    CHECK(allows("read /src/main.c"));
 }
 
 TEST(trust_comes_first)
@@ -232,9 +248,12 @@ TEST(trust_comes_first)
     CHECK(denies("-- ls"));
     subject.decision.trust = TRUST_PUBLIC;
     CHECK(denies("read x"));
-    subject.decision.trust = TRUST_OWNER;
     subject.on_host = true;
     CHECK(allows("read ~/.ssh/id_rsa"));
+    CHECK_STR(answer.rule, "sandbox.enabled 'false'");
+    subject.decision.trust = TRUST_OWNER;
+    CHECK(allows("read ~/.ssh/id_rsa"));
+    CHECK_STR(answer.rule, "trust 'owner'");
 }
 
 TEST(a_disabled_sandbox_forbids_nothing)

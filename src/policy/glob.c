@@ -315,27 +315,55 @@ static void report(const struct reader *reader, const char *text, size_t length,
                  length > 200 ? "..." : "", reader->problem);
 }
 
+static size_t count(const char *text, size_t length, char c)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < length; i++)
+        n += text[i] == c;
+    return n;
+}
+
+static void *take(char **at, size_t size)
+{
+    void *taken = *at;
+
+    *at += (size + 7) & ~(size_t)7;
+    return taken;
+}
+
+/* One block for all of it: every start of coop compiles dozens. */
+static struct glob *allocate(const char *text, size_t length)
+{
+    size_t n_components = count(text, length, '/') + 1;
+    size_t n_ranges = count(text, length, '[') > 0 ? length : 0;
+    char *at = calloc(1, sizeof(struct glob) + n_components * sizeof(struct glob_component) +
+                             n_ranges * sizeof(struct glob_range) +
+                             (length + 1) * sizeof(struct glob_token) + 2 * (length + 1) + 6 * 8);
+
+    if (!at)
+        return NULL;
+    struct glob *glob = take(&at, sizeof *glob);
+    glob->components = take(&at, n_components * sizeof *glob->components);
+    glob->ranges = take(&at, n_ranges * sizeof *glob->ranges);
+    glob->tokens = take(&at, (length + 1) * sizeof *glob->tokens);
+    glob->text = take(&at, length + 1);
+    glob->written = take(&at, length + 1);
+    memcpy(glob->written, text, length);
+    return glob;
+}
+
 struct glob *glob_new(const char *text, size_t length, bool ignore_case, struct origin origin,
                       struct findings *findings)
 {
-    struct glob *glob = calloc(1, sizeof *glob);
+    struct glob *glob = allocate(text, length > GLOB_PATTERN_MAX ? 0 : length);
     struct reader reader = { .glob = glob };
-    size_t room = length > GLOB_PATTERN_MAX ? 1 : length + 1;
 
-    if (glob) {
-        glob->ignore_case = ignore_case;
-        glob->written = strndup(text, room - 1);
-        glob->text = malloc(room);
-        glob->tokens = calloc(room, sizeof *glob->tokens);
-        glob->ranges = calloc(room, sizeof *glob->ranges);
-        glob->components = calloc(room / 2 + 1, sizeof *glob->components);
-    }
-    if (!glob || !glob->written || !glob->text || !glob->tokens || !glob->ranges ||
-        !glob->components) {
+    if (!glob) {
         findings->failed = true;
-        glob_free(glob);
         return NULL;
     }
+    glob->ignore_case = ignore_case;
     if (!check_text(&reader, text, length) || !read_pattern(&reader, glob->written)) {
         report(&reader, text, length, origin, findings);
         glob_free(glob);
@@ -346,13 +374,6 @@ struct glob *glob_new(const char *text, size_t length, bool ignore_case, struct 
 
 void glob_free(struct glob *glob)
 {
-    if (!glob)
-        return;
-    free(glob->written);
-    free(glob->text);
-    free(glob->tokens);
-    free(glob->ranges);
-    free(glob->components);
     free(glob);
 }
 

@@ -198,11 +198,26 @@ static int check_commands(const coop_policy *parent, const coop_policy *request,
 
 /* ---- everything */
 
+/* A root may become read-only; another one is for the proof to refuse. */
+static int overlay_root(const coop_policy *request, coop_policy *child, coop_error **err)
+{
+    char *copy = request->root ? strdup(request->root) : NULL;
+
+    if (!request->root)
+        return 0;
+    if (!copy)
+        return fail_no_memory(err);
+    free(child->root);
+    child->root = copy;
+    child->root_read_only = request->root_read_only;
+    return 0;
+}
+
 static int overlay_texts(const coop_policy *request, coop_policy *child, coop_error **err)
 {
     int r = 0;
 
-    if (request->workspace)
+    if (request->workspace && (!child->workspace || strcmp(child->workspace, request->workspace)))
         r = coop_policy_set_workspace(child, request->workspace, err);
     if (r == 0 && request->directory)
         r = coop_policy_set_directory(child, request->directory, err);
@@ -249,7 +264,9 @@ int policy_overlay(const coop_policy *base, const coop_policy *request, coop_pol
     if (r < 0)
         return r;
     overlay_values(request, child);
-    r = overlay_texts(request, child, err);
+    r = overlay_root(request, child, err);
+    if (r == 0)
+        r = overlay_texts(request, child, err);
     if (r == 0)
         r = overlay_mounts(base, request, child, err);
     if (r == 0)

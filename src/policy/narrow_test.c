@@ -189,12 +189,15 @@ TEST(secrets_only_become_fewer)
     refuses(parent, request, "secrets: 'one' has another value");
 }
 
+/* Where there is none, one without a target. */
 static const struct policy_mount *at(const coop_policy *policy, const char *target)
 {
+    static const struct policy_mount none;
+
     for (size_t i = 0; i < policy->n_mounts; i++)
         if (strcmp(policy->mounts[i].target, target) == 0)
             return &policy->mounts[i];
-    return NULL;
+    return &none;
 }
 
 static coop_policy *with_mounts(void)
@@ -246,7 +249,7 @@ TEST(a_part_of_a_read_only_mount)
     coop_policy_drop_mounts(request, NULL);
     coop_policy_add_bind(request, "/h/data/a", "/data/a", true, NULL);
     coop_policy *child = narrowed(with_mounts(), request);
-    CHECK(at(child, "/data/a") && !at(child, "/data"));
+    CHECK(at(child, "/data/a")->target && !at(child, "/data")->target);
     coop_policy_free(child);
     /* of a writable one: a link could be put there */
     request = new_request();
@@ -293,6 +296,60 @@ TEST(file_systems_in_memory_only_shrink)
     request = new_request();
     coop_policy_add_tmpfs(request, "/scratch", 0, false, NULL); /* that of /tmp */
     refuses(parent, request, "is larger than in the parent");
+}
+
+TEST(a_root_may_become_read_only)
+{
+    coop_policy *parent = new_request();
+    coop_policy *request = new_request();
+
+    CHECK(coop_policy_set_root(parent, "/home/u/ws", false, NULL) == 0);
+    CHECK(coop_policy_set_root(request, "/home/u/ws", true, NULL) == 0);
+    coop_policy *child = narrowed(parent, request);
+    CHECK(child->root_read_only);
+    request = new_request();
+    CHECK(coop_policy_set_root(request, "/home/u/ws", false, NULL) == 0);
+    refuses(child, request, "workspace: the root can be written, in the parent only read");
+    parent = new_request();
+    request = new_request();
+    CHECK(coop_policy_set_root(parent, "/home/u/ws", false, NULL) == 0);
+    CHECK(coop_policy_set_root(request, "/home/u", true, NULL) == 0);
+    refuses(parent, request, "workspace: the child has '/home/u'");
+    request = new_request();
+    CHECK(coop_policy_set_root(request, "/home/u/ws", true, NULL) == 0);
+    refuses(new_policy(), request, "workspace: ");
+    /* under a mount that goes, the root would show */
+    parent = new_request();
+    request = new_request();
+    CHECK(coop_policy_set_root(parent, "/home/u/ws", false, NULL) == 0);
+    coop_policy_add_bind(parent, "/h/lib", "/lib2", true, NULL);
+    coop_policy_drop_mounts(request, NULL);
+    child = narrowed(parent, request);
+    CHECK(child->n_mounts == 1 && child->mounts[0].kind == POLICY_BLOCK);
+    coop_policy_free(child);
+}
+
+TEST(commands_only_become_fewer)
+{
+    coop_policy *parent = new_policy();
+    coop_policy *request = new_request();
+
+    coop_policy_set_command_strength(parent, COOP_COMMANDS_CHECK, NULL);
+    coop_policy_allow_command(parent, "git", NULL);
+    coop_policy_block_subcommand(parent, "git", "push --force", NULL);
+    coop_policy_set_command_strength(request, COOP_COMMANDS_ENFORCE, NULL);
+    coop_policy_allow_subcommand(request, "git", "push", NULL);
+    coop_policy *child = narrowed(parent, request);
+    CHECK(child->commands.strength == COOP_COMMANDS_ENFORCE);
+    CHECK(child->commands.rules.n == 1 && child->commands.rules.items[0].n_blocked == 1);
+    request = new_request();
+    coop_policy_allow_command(request, "curl", NULL);
+    refuses(child, request, "commands: 'curl' is not among");
+    parent = new_policy();
+    request = new_request();
+    coop_policy_set_command_strength(parent, COOP_COMMANDS_CHECK, NULL);
+    coop_policy_set_command_strength(request, COOP_COMMANDS_OFF, NULL);
+    refuses(parent, request, "commands: the child has 'off', the parent 'check'");
 }
 
 TEST(blocks_and_protection_add_up)
@@ -441,6 +498,24 @@ static void random_values(coop_policy *policy, const coop_policy *like)
                                             NULL);
 }
 
+static void random_commands(coop_policy *policy)
+{
+    static const char *const programs[] = { "git", "go", "make" };
+    static const char *const words[] = { "push", "push --force", "status", "add -f", "test" };
+
+    for (unsigned i = any(4); i > 0; i--) {
+        const char *program = ANY(programs);
+        unsigned kind = any(3);
+
+        if (kind == 0)
+            coop_policy_allow_command(policy, program, NULL);
+        else if (kind == 1)
+            coop_policy_allow_subcommand(policy, program, ANY(words), NULL);
+        else
+            coop_policy_block_subcommand(policy, program, ANY(words), NULL);
+    }
+}
+
 static coop_policy *random_policy(void)
 {
     coop_policy *policy = new_request();
@@ -454,6 +529,9 @@ static coop_policy *random_policy(void)
         coop_policy_add_protect(policy, ANY(patterns), (coop_protect)any(3), NULL);
     for (unsigned i = any(3); i > 0; i--)
         coop_policy_set_env(policy, ANY(names), any(2) ? "1" : "2", NULL);
+    if (any(2))
+        coop_policy_set_command_strength(policy, (coop_command_strength)any(3), NULL);
+    random_commands(policy);
     return policy;
 }
 
@@ -497,6 +575,11 @@ static coop_policy *random_request(const coop_policy *parent)
         coop_policy_set_env(request, parent->variables[0].name, parent->variables[0].value, NULL);
     if (any(16) == 0)
         coop_policy_set_env(request, ANY(names), "1", NULL);
+    if (any(6) == 0)
+        coop_policy_set_command_strength(
+            request, any(2) ? parent->commands.strength : COOP_COMMANDS_CHECK, NULL);
+    if (any(4) == 0)
+        random_commands(request);
     return request;
 }
 
@@ -609,6 +692,39 @@ static const char *slow_protect_excess(const coop_policy *child, const coop_poli
     return why;
 }
 
+static bool slow_runs(const coop_policy *policy, const char *const argv[])
+{
+    auto_command_decision struct command_decision decision = { 0 };
+
+    if (policy->commands.strength == COOP_COMMANDS_OFF)
+        return true;
+    CHECK(command_rules_decide_argv(&policy->commands.rules, argv, &(struct command_context){ 0 },
+                                    &decision, NULL) == 0);
+    return decision.is_allowed;
+}
+
+static const char *slow_command_excess(const coop_policy *child, const coop_policy *parent)
+{
+    static const char *const lines[][4] = {
+        { "git", "push" },
+        { "git", "push", "--force" },
+        { "git", "push", "-f" },
+        { "git", "status" },
+        { "git", "add", "-f" },
+        { "git", "log" },
+        { "go", "test" },
+        { "go", "push", "--force" },
+        { "make" },
+        { "make", "test" },
+        { "ls" },
+    };
+
+    for (size_t i = 0; i < COUNT(lines); i++)
+        if (slow_runs(child, lines[i]) && !slow_runs(parent, lines[i]))
+            return "command";
+    return child->commands.strength < parent->commands.strength ? "strength" : NULL;
+}
+
 /* What the child has and the parent has not; NULL: nothing was found. */
 static const char *slow_excess(const coop_policy *child, const coop_policy *parent)
 {
@@ -637,6 +753,8 @@ static const char *slow_excess(const coop_policy *child, const coop_policy *pare
     }
     const char *why =
         child->same_path == parent->same_path ? slow_mount_excess(child, parent) : NULL;
+    if (!why)
+        why = slow_command_excess(child, parent);
     return why ? why : slow_protect_excess(child, parent);
 }
 

@@ -16,8 +16,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "policy/glob.h"
 #include "policy/commands.h"
+#include "policy/glob.h"
 #include "policy/path.h"
 #include "policy/protect.h"
 #include "policy/view_place.h"
@@ -105,7 +105,17 @@ static bool same_text(const char *a, const char *b)
 
 static bool workspace_within(const struct pair *pair)
 {
-    return same_text(pair->child->workspace, pair->parent->workspace) ||
+    const coop_policy *child = pair->child;
+    const coop_policy *parent = pair->parent;
+
+    if (!same_text(child->root, parent->root))
+        return more(pair, child->root ? child->root : "no root",
+                    parent->root ? parent->root : "no root");
+    if (child->root && parent->root_read_only && !child->root_read_only) {
+        buffer_append_string(pair->why, "the root can be written, in the parent only read");
+        return false;
+    }
+    return child->root || same_text(pair->child->workspace, pair->parent->workspace) ||
            more(pair, pair->child->workspace ? pair->child->workspace : "the current directory",
                 pair->parent->workspace ? pair->parent->workspace : "the current directory");
 }
@@ -222,7 +232,9 @@ static bool overlaps(const char *a, const char *b)
 
 bool policy_could_replace(const coop_policy *policy, const char *source)
 {
-    if (!policy->workspace || *policy->workspace != '/' || overlaps(source, policy->workspace))
+    const char *workspace = policy->root ? policy->root : policy->workspace;
+
+    if (!workspace || *workspace != '/' || overlaps(source, workspace))
         return true;
     for (size_t i = 0; i < policy->n_mounts; i++) {
         const struct policy_mount *mount = &policy->mounts[i];
@@ -329,18 +341,12 @@ static bool targets_within(const struct pair *pair, const struct view_index *of,
     return true;
 }
 
-static const char *view_of(const coop_policy *policy)
-{
-    if (!policy->same_path)
-        return VIEW_WORKSPACE;
-    return policy->workspace && *policy->workspace == '/' ? policy->workspace : NULL;
-}
-
 static bool mounts_within(const struct pair *pair)
 {
-    const char *view = view_of(pair->child);
+    const char *view = view_of_workspace(pair->child, NULL);
     auto_view_index struct view_index *child = view_index_new(pair->child, view);
-    auto_view_index struct view_index *parent = view_index_new(pair->parent, view_of(pair->parent));
+    auto_view_index struct view_index *parent =
+        view_index_new(pair->parent, view_of_workspace(pair->parent, NULL));
 
     if (!child || !parent) {
         pair->why->failed = true;

@@ -41,7 +41,8 @@ struct protect {
     bool ignore_case;
     bool has_deep; /* a rule for any depth: no directory can be left out */
     bool has_deep_own;
-    bool has_any; /* a rule that says nothing about the last name */
+    bool has_exceptions; /* that somebody made */
+    bool has_any;        /* a rule that says nothing about the last name */
     uint16_t buckets[SCREEN_BUCKETS];
     uint16_t *others; /* entries that are not literals */
     size_t n_others;
@@ -149,8 +150,10 @@ static void add_to_screen(struct protect *protect, uint16_t i)
     struct entry *entry = &protect->entries[i];
 
     entry->part = part_of(entry->rule.pattern);
-    if (entry->rule.action == COOP_PROTECT_SHOW)
+    if (entry->rule.action == COOP_PROTECT_SHOW) {
+        protect->has_exceptions |= !entry->is_built_in;
         return;
+    }
     if (is_deep(entry->rule.pattern)) {
         protect->has_deep = true;
         protect->has_deep_own |= !entry->is_built_in;
@@ -268,6 +271,11 @@ bool protect_ignores_case(const struct protect *protect)
 bool protect_has_defaults(const struct protect *protect)
 {
     return protect->n_built_in > 0;
+}
+
+bool protect_has_exceptions(const struct protect *protect)
+{
+    return protect->has_exceptions;
 }
 
 /* ---- deciding */

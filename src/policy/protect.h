@@ -58,6 +58,7 @@ size_t protect_n_rules(const struct protect *protect);
 const struct protect_rule *protect_rule(const struct protect *protect, size_t i);
 bool protect_ignores_case(const struct protect *protect);
 bool protect_has_defaults(const struct protect *protect);
+bool protect_has_exceptions(const struct protect *protect); /* that somebody made */
 
 /*
  * For those who walk. A name is looked at first: a few comparisons tell that no rule is about it,

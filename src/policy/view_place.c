@@ -68,6 +68,31 @@ static const struct {
     { "/proc", VIEW_IS_OWN, false },
 };
 
+/* Names at the top level that are the box's own, also where the root has them too. */
+static const char *const own_names[] = { "usr", "bin", "sbin", "lib",  "lib64", "lib32", "libx32",
+                                         "nix", "etc", "dev",  "proc", "tmp",   "run",   "var" };
+
+static bool is_own_name(const char *path)
+{
+    size_t n = strcspn(path + 1, "/");
+
+    for (size_t i = 0; i < COUNT(own_names); i++)
+        if (strlen(own_names[i]) == n && memcmp(own_names[i], path + 1, n) == 0)
+            return true;
+    return false;
+}
+
+const char *view_of_workspace(const coop_policy *policy, const char *workspace)
+{
+    if (policy->root)
+        return "/";
+    if (!policy->same_path)
+        return VIEW_WORKSPACE;
+    if (policy->workspace && *policy->workspace == '/')
+        return policy->workspace;
+    return workspace;
+}
+
 enum view_what view_default(const coop_policy *policy, const char *path)
 {
     for (size_t i = 0; i < COUNT(defaults); i++)
@@ -75,6 +100,8 @@ enum view_what view_default(const coop_policy *policy, const char *path)
             return defaults[i].what;
     if (policy->network == COOP_NETWORK_HOST && strcmp(path, "/etc/resolv.conf") == 0)
         return VIEW_IS_TOOLS;
+    if (policy->root && !is_own_name(path))
+        return VIEW_IS_WORKSPACE;
     return VIEW_NOTHING;
 }
 
@@ -201,14 +228,15 @@ static enum view_what what_of(const struct entry *entry)
 
 struct view_place view_find(const struct view_index *index, const char *path)
 {
-    for (size_t n = strlen(path); n > 0; n--) {
+    for (size_t n = strlen(path); n > 0; n--) { /* a root is the last to be asked: view_default() */
         if (path[n] != '\0' && path[n] != '/')
             continue;
         const struct entry *entry = find(index, path, n);
         if (entry)
             return (struct view_place){ what_of(entry), entry->mount, path + n + (path[n] == '/') };
     }
-    return (struct view_place){ view_default(index->policy, path), NULL, path };
+    enum view_what what = view_default(index->policy, path);
+    return (struct view_place){ what, NULL, path + (what == VIEW_IS_WORKSPACE) };
 }
 
 size_t view_n_targets(const struct view_index *index)

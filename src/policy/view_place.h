@@ -32,7 +32,8 @@ struct view_place {
 
 struct view_index;
 
-/* `workspace_view`: where the workspace is shown; NULL: nobody knows. NULL: without memory. */
+/* `workspace_view`: where the workspace is shown, "/" for a root; NULL: nobody knows. NULL: without
+ * memory. */
 struct view_index *view_index_new(const coop_policy *policy, const char *workspace_view);
 void view_index_free(struct view_index *index); /* NULL is fine */
 void view_index_free_at_exit(struct view_index **index);
@@ -40,6 +41,10 @@ void view_index_free_at_exit(struct view_index **index);
 
 /* `path` is absolute and normal. */
 struct view_place view_find(const struct view_index *index, const char *path);
+
+/* "/work", "/", or the workspace's own place, which is `workspace` if it is not the policy's; NULL:
+ * nobody knows. */
+const char *view_of_workspace(const coop_policy *policy, const char *workspace);
 
 /* What a box has there that no mount of the policy covers. */
 enum view_what view_default(const coop_policy *policy, const char *path);

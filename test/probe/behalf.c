@@ -130,11 +130,10 @@ static void calls_open(void)
         O_WRONLY | 0x40000000,
     };
     static const char *const paths[] = {
-        "file",     "new",       "dir",     "link",   "dangling", "loop",
-        "dirlink",  "dirlink/x", "file/",   "new/",   "dir/",     "link/",
-        "file/x",   "absent/x",  ".",       "..",     "dir/..",   "dir/../y",
-        "noaccess", "noexec/x",  "nodir/x", "socket", "readonly", "",
-        "dir//z",   "./file",    "chain39", "deep40", "deep41",
+        "file",      "new",      "dir",    "link",     "dangling", "loop",     "dirlink",
+        "dirlink/x", "file/",    "new/",   "dir/",     "link/",    "file/x",   "absent/x",
+        ".",         "..",       "dir/..", "dir/../y", "noaccess", "noexec/x", "nodir/x",
+        "socket",    "readonly", "",       "dir//z",   "./file",   "chain19",  "deep41",
     };
     char what[128];
 

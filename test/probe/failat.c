@@ -55,6 +55,7 @@ static const struct call calls[] = {
     CALL(close, 0),
     CALL(fstat, ENOMEM),
     CALL(newfstatat, ENOMEM),
+    CALL(utimensat, ENOMEM),
     CALL(statx, ENOMEM),
     CALL(lseek, 0),
     CALL(mmap, ENOMEM),

@@ -1,0 +1,44 @@
+/*
+ * check.h - the parts of coop check
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/json_write.h"
+#include "cli/identity.h"
+#include "coop/coop.h"
+
+/* An expectation of the policy's, and what became of it. */
+struct check_expectation {
+    char *text; /* "deny read .env" */
+    char *as;   /* NULL: nobody in particular */
+    bool holds;
+    bool is_allowed;
+    char *rule, *origin, *why, *change;
+    const char *live; /* NULL: not asked for; "agrees", "disagrees", "not tried" */
+};
+
+struct check {
+    struct identity identity; /* its findings are the result */
+    coop_policy *policy;
+    coop_probe *probe;
+    bool json, strict, live, narrower;
+    struct check_expectation *expectations;
+    size_t n_expectations;
+    size_t n_held;
+};
+
+/* check_host.c: what only a look at the host tells. */
+void check_sandbox(struct check *check);
+void check_sources(struct check *check);
+/* Users whose own keys give them more than [sandbox]. */
+int check_overrides(struct check *check, coop_error **err);
+
+/* check_expect.c: decides each [[expect]], and tries it with --live. */
+int check_expectations(struct check *check, coop_error **err);
+void check_expectations_done(struct check *check);
+
+/* check_narrower.c: 1 if the child's file gives nobody more than the parent's; 0 and *counter, the
+ * caller's to free, if it does. -EINVAL without an error: there are findings. */
+int check_narrower(const char *parent, const char *child, struct findings *findings, char **counter,
+                   coop_error **err);

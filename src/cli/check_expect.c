@@ -1,0 +1,276 @@
+/*
+ * check_expect.c - a policy's own tests: decided by its text and, with --live, tried in a box
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "cli/check.h"
+#include "cli/check_live.h"
+#include "policy/decide.h"
+
+/* Who tries, and with which policy. */
+struct actor {
+    struct identity own;       /* with `as` */
+    struct identity *identity; /* `own`, or the check's */
+    coop_policy *policy;
+    bool is_own;
+};
+
+/* ---- deciding */
+
+static ssize_t read_file(void *opaque, const char *below, char *bytes, size_t size)
+{
+    auto_close int directory_fd = open(opaque, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_close int fd = directory_fd < 0 ? -1
+                                         : openat(directory_fd, below,
+                                                  O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    size_t n = 0;
+
+    while (fd >= 0 && n < size) {
+        ssize_t r = read(fd, bytes + n, size - n);
+
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -1;
+        if (r == 0)
+            break;
+        n += (size_t)r;
+    }
+    return fd < 0 ? -1 : (ssize_t)n;
+}
+
+static void make_subject(const struct actor *actor, struct decide_subject *out)
+{
+    const struct identity *identity = actor->identity;
+    const char *home = getenv("HOME");
+    char *workspace = actor->policy->root ? actor->policy->root : identity->workspace_path;
+    struct config_value strength = config_get(identity->config, "commands.strength");
+
+    *out = (struct decide_subject){
+        .policy = actor->policy,
+        .workspace = workspace,
+        .home = home && *home == '/' ? home : NULL,
+        .env_pass = identity->run.env_pass,
+        .commands_origin = strength.origin,
+        .config = identity->config,
+        .has_decision = identity->as != NULL,
+        .decision = identity->decision,
+        .on_host = identity_route(identity) == ROUTE_HOST,
+        .read_file = workspace ? read_file : NULL,
+        .opaque = workspace,
+    };
+    (void)config_network(identity->config, &out->network_origin);
+}
+
+static int find_actor(struct check *check, const char *as, struct actor *actor, coop_error **err)
+{
+    *actor = (struct actor){ .identity = &check->identity, .policy = check->policy };
+    if (!as)
+        return 0;
+    actor->is_own = true;
+    actor->identity = &actor->own;
+    actor->policy = NULL;
+    actor->own = (struct identity){ .config_file = check->identity.config_file,
+                                    .workspace = check->identity.workspace,
+                                    .as = as,
+                                    .is_for_reading = true };
+    int r = identity_load(&actor->own, err);
+    if (r == 0)
+        r = coop_policy_new(&actor->policy, err);
+    if (r == 0)
+        r = identity_fill(&actor->own, actor->policy, err);
+    return r;
+}
+
+static void actor_done(struct actor *actor)
+{
+    if (!actor->is_own)
+        return;
+    coop_policy_free(actor->policy);
+    identity_done(&actor->own);
+}
+
+/* ---- trying */
+
+/* Errors that say that there was nothing to try it on, or that it would have failed anywhere. */
+static bool is_no_answer(const struct decide_question *question, int error)
+{
+    if (question->act == DECIDE_CONNECT) /* the network itself, beyond the box */
+        return error != EACCES && error != EPERM && error != EAFNOSUPPORT;
+    return error == ENOENT || error == ENOTDIR || error == ENOEXEC || error == ENXIO;
+}
+
+/* Whether the caller, outside of any box, is refused as well: then modes of files refuse it. */
+static bool is_refused_outside(const struct decide_question *question, const char *path)
+{
+    int mode = question->act == DECIDE_READ ? R_OK : question->act == DECIDE_WRITE ? W_OK : X_OK;
+
+    return faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0;
+}
+
+static int try_live(struct check *check, const struct actor *actor, struct origin origin,
+                    const struct decide_question *question, const struct decide_answer *answer,
+                    struct check_expectation *expectation, coop_error **err)
+{
+    const struct live_request request = { .policy = actor->policy,
+                                          .env_pass = actor->identity->run.env_pass,
+                                          .tier = coop_probe_tier(check->probe),
+                                          .question = question,
+                                          .place = answer->place };
+    auto_error coop_error *failure = NULL;
+    int error = 0;
+
+    expectation->live = "not tried";
+    if (question->act == DECIDE_COMMAND || identity_route(actor->identity) != ROUTE_BOX ||
+        actor->policy->mode == COOP_MODE_DISABLED)
+        return 0;
+    int r = live_try(&request, &error, &failure);
+    if (r == -ENOMEM)
+        return fail_no_memory(err);
+    if (r < 0) {
+        findings_add(&check->identity.findings, SEVERITY_ERROR, origin, coop_error_hint(failure),
+                     "'%s' cannot be tried: %s", expectation->text, coop_error_message(failure));
+        return 0;
+    }
+    if (answer->is_allowed && error != 0 &&
+        (is_no_answer(question, error) || is_refused_outside(question, question->target)))
+        return 0;
+    expectation->live = answer->is_allowed == (error == 0) ? "agrees" : "disagrees";
+    if (answer->is_allowed != (error == 0))
+        findings_add(&check->identity.findings, SEVERITY_ERROR, origin, NULL,
+                     "'%s': in a real box it %s%s, but by the policy it is %s", expectation->text,
+                     error ? "fails: " : "works", error ? strerror(error) : "",
+                     answer->is_allowed ? "allowed" : "refused");
+    return 0;
+}
+
+/* ---- one expectation */
+
+static char *origin_text(const struct decide_answer *answer)
+{
+    auto_buffer struct buffer text = { 0 };
+
+    origin_print(&text, answer->has_origin ? answer->origin : (struct origin){ 0 });
+    return buffer_take_string(&text);
+}
+
+static int keep_answer(struct check_expectation *expectation, const struct decide_answer *answer,
+                       coop_error **err)
+{
+    expectation->is_allowed = answer->is_allowed;
+    expectation->rule = strdup(answer->rule);
+    expectation->why = strdup(answer->why);
+    expectation->change = answer->change ? strdup(answer->change) : NULL;
+    expectation->origin = origin_text(answer);
+    return expectation->rule && expectation->why && expectation->origin &&
+                   (!answer->change || expectation->change)
+               ? 0
+               : fail_no_memory(err);
+}
+
+static int judge(struct check *check, struct origin origin, bool must_allow, const char *what,
+                 struct check_expectation *expectation, coop_error **err)
+{
+    auto_decide_answer struct decide_answer answer = { 0 };
+    struct decide_question question;
+    struct decide_subject subject;
+    struct actor actor;
+    int r = find_actor(check, expectation->as, &actor, err);
+
+    if (r == 0)
+        r = decide_parse(what, &question, err);
+    if (r == 0) {
+        make_subject(&actor, &subject);
+        r = decide(&subject, &question, &answer, err);
+    }
+    if (r == 0)
+        r = keep_answer(expectation, &answer, err);
+    if (r == 0) {
+        expectation->holds = answer.is_allowed == must_allow;
+        check->n_held += expectation->holds;
+        if (!expectation->holds)
+            findings_add(&check->identity.findings, SEVERITY_ERROR, origin, answer.change,
+                         "expected '%s', but it is %s by %s (%s): %s", expectation->text,
+                         answer.is_allowed ? "allowed" : "refused", answer.rule,
+                         expectation->origin, answer.why);
+        if (check->live)
+            r = try_live(check, &actor, origin, &question, &answer, expectation, err);
+    }
+    actor_done(&actor);
+    return r;
+}
+
+static int add_expectation(struct check *check, struct check_expectation **out, coop_error **err)
+{
+    struct check_expectation *grown =
+        reallocarray(check->expectations, check->n_expectations + 1, sizeof *grown);
+
+    if (!grown)
+        return fail_no_memory(err);
+    check->expectations = grown;
+    *out = &grown[check->n_expectations++];
+    **out = (struct check_expectation){ 0 };
+    return 0;
+}
+
+static int check_one(struct check *check, const struct config_value *item, coop_error **err)
+{
+    struct config_value deny = config_child(item, "deny");
+    struct config_value allow = config_child(item, "allow");
+    struct config_value as = config_child(item, "as");
+    bool must_allow = config_is_set(&allow);
+    const struct config_value *value = must_allow ? &allow : &deny;
+    auto_error coop_error *wrong = NULL;
+    struct check_expectation *expectation = NULL;
+    int r = add_expectation(check, &expectation, err);
+
+    if (r < 0)
+        return r;
+    expectation->as = config_is_set(&as) ? strdup(config_value_text(&as)) : NULL;
+    if (asprintf(&expectation->text, "%s %s", must_allow ? "allow" : "deny",
+                 config_value_text(value)) < 0) {
+        expectation->text = NULL;
+        return fail_no_memory(err);
+    }
+    r = judge(check, value->origin, must_allow, config_value_text(value), expectation, &wrong);
+    if (r == -ENOMEM)
+        return fail_no_memory(err);
+    if (r < 0)
+        findings_add(&check->identity.findings, SEVERITY_ERROR, value->origin,
+                     wrong ? coop_error_hint(wrong) : NULL, "'%s' cannot be decided: %s",
+                     expectation->text,
+                     wrong ? coop_error_message(wrong) : "their configuration has errors");
+    return 0;
+}
+
+int check_expectations(struct check *check, coop_error **err)
+{
+    struct config_items items = config_items(check->identity.config, "expect");
+    int r = 0;
+
+    for (struct config_value item; r == 0 && config_items_next(&items, &item);)
+        r = check_one(check, &item, err);
+    return r;
+}
+
+void check_expectations_done(struct check *check)
+{
+    for (size_t i = 0; i < check->n_expectations; i++) {
+        struct check_expectation *expectation = &check->expectations[i];
+
+        free(expectation->text);
+        free(expectation->as);
+        free(expectation->rule);
+        free(expectation->origin);
+        free(expectation->why);
+        free(expectation->change);
+    }
+    free(check->expectations);
+}

@@ -1,0 +1,390 @@
+/*
+ * protect_examine.c - a name that a rule may be about: what it is, and whether the rule means it
+ *
+ * What is gone meanwhile needs no protection. Any other failure to look is an error: what was not
+ * looked at would not be hidden.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/protect_scan_private.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define GITFILE_MAX 4096
+
+static const struct protect_rule unsearchable = {
+    "a directory that cannot be searched", COOP_PROTECT_HIDE, 0, { NULL, 0, 0 }
+};
+
+/* Nothing is there any more, or nothing that leads anywhere: nothing to protect. */
+static bool is_gone(int errnum)
+{
+    return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ENAMETOOLONG;
+}
+
+static int fail_look(int errnum, const char *path, coop_error **err)
+{
+    return fail(err, errnum, "look at '%s' in the workspace", path);
+}
+
+/* ---- content */
+
+/* Up to `size` bytes of a regular file, as many as there are; -errno. */
+static long read_file(struct scan *scan, const char *path, char *to, size_t size)
+{
+    struct kernel_open_how how = {
+        .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_NOATIME,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    long fd = raw(NR_OPENAT2, scan->root_fd, path, &how, sizeof how);
+    size_t n = 0;
+
+    if (fd == -EPERM) { /* not its owner */
+        how.flags &= ~(uint64_t)O_NOATIME;
+        fd = raw(NR_OPENAT2, scan->root_fd, path, &how, sizeof how);
+    }
+    if (fd < 0)
+        return fd;
+    while (n < size) {
+        ssize_t got = read((int)fd, to + n, size - n);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            int error = errno;
+
+            (void)close((int)fd);
+            return -error;
+        }
+        if (got == 0)
+            break;
+        n += (size_t)got;
+    }
+    (void)close((int)fd);
+    return (long)n;
+}
+
+/* What may not be read counts as secret. */
+static int content_applies(struct scan *scan, unsigned conditions, const char *path,
+                           const struct stat *st, bool *out, coop_error **err)
+{
+    *out = true;
+    if (!S_ISREG(st->st_mode) || !protect_needs_content(conditions))
+        return 0;
+    if (!scan->content)
+        scan->content = malloc(PROTECT_CONTENT_MAX + 1);
+    if (!scan->content)
+        return fail_no_memory(err);
+    long n = read_file(scan, path, scan->content, PROTECT_CONTENT_MAX + 1);
+    if (n == -EACCES || n == -EPERM || is_gone((int)-n))
+        return 0;
+    if (n < 0)
+        return fail_look((int)-n, path, err);
+    bool is_whole = (size_t)n <= PROTECT_CONTENT_MAX;
+    *out = protect_content_applies(conditions, scan->content,
+                                   is_whole ? (size_t)n : PROTECT_CONTENT_MAX, is_whole);
+    return 0;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Whether the conditions of the rule hold for what is at `path`, which is called `name`. */
+static int rule_applies(struct scan *scan, const struct protect_rule *rule, const char *name,
+                        const char *path, const struct stat *st, bool *out, coop_error **err)
+{
+    *out = !(rule->conditions & PROTECT_FILES_ONLY && !S_ISREG(st->st_mode)) &&
+           protect_name_applies(rule->conditions, name, strlen(name));
+    return *out ? content_applies(scan, rule->conditions, path, st, out, err) : 0;
+}
+
+/* ---- links */
+
+/* The kernel's own name of the root: what links lead to is compared with it. */
+static const char *root_path(struct scan *scan)
+{
+    char link[64];
+
+    if (!scan->has_root) {
+        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", scan->root_fd);
+        ssize_t n = readlink(link, scan->root, sizeof scan->root - 1);
+
+        scan->root[n > 0 ? n : 0] = '\0';
+        scan->has_root = true;
+    }
+    return scan->root;
+}
+
+/*
+ * What a link leads to, if that is in the tree: its path there, relative to the root. Outside, the
+ * box has nothing to show.
+ */
+static int follow(struct scan *scan, const char *path, char out[PATH_MAX], struct stat *st,
+                  bool *out_inside, coop_error **err)
+{
+    char link[64];
+    char target[PATH_MAX];
+    const char *root = root_path(scan);
+    size_t length = strlen(root);
+    auto_close int fd = openat(scan->root_fd, path, O_PATH | O_CLOEXEC);
+
+    *out_inside = false;
+    if (fd < 0 && (is_gone(errno) || errno == EACCES))
+        return 0;
+    if (fd < 0 || fstat(fd, st) < 0 || length == 0)
+        return fail_look(errno, path, err);
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, target, sizeof target - 1);
+    if (n <= 0)
+        return fail_look(errno, path, err);
+    target[n] = '\0';
+    *out_inside = strncmp(target, root, length) == 0 && target[length] == '/';
+    if (*out_inside)
+        memcpy(out, target + length + 1, strlen(target + length + 1) + 1);
+    return 0;
+}
+
+/* ---- one name */
+
+struct subject {
+    const char *path;
+    const char *name;
+    const struct record *record; /* of its directory */
+    const char *rule_path;       /* what the rules are asked about: the link, where one led here */
+    struct stat st;
+};
+
+static enum protect_scope scope_of(const struct record *record)
+{
+    return record->mode == RECORD_PLAIN ? PROTECT_ALL : PROTECT_OWN;
+}
+
+static int examine_hiding(struct scan *scan, const struct subject *subject, bool *out_hidden,
+                          coop_error **err)
+{
+    bool is_directory = S_ISDIR(subject->st.st_mode);
+    enum protect_scope scope = scope_of(subject->record);
+
+    for (;; scope = PROTECT_OWN) {
+        const struct protect_rule *rule =
+            protect_hides(scan->protect, subject->rule_path, is_directory, scope);
+        bool applies = false;
+
+        if (!rule)
+            return 0;
+        int r = rule_applies(scan, rule, subject->name, subject->path, &subject->st, &applies, err);
+        if (r < 0)
+            return r;
+        if (applies) {
+            *out_hidden = true;
+            return scan_add_found(scan, FOUND_HIDE, subject->path, &subject->st, rule, false, err);
+        }
+        if (scope == PROTECT_OWN)
+            return 0;
+    }
+}
+
+static int examine_keeping(struct scan *scan, const struct subject *subject, coop_error **err)
+{
+    bool is_directory = S_ISDIR(subject->st.st_mode);
+    const struct record *record = subject->record;
+    const struct protect_rule *rule =
+        protect_keeps(scan->protect, subject->rule_path, is_directory);
+    bool is_nested = false;
+
+    if (!rule && record->mode == RECORD_GIT &&
+        !protect_shows(scan->protect, subject->rule_path, is_directory)) {
+        rule =
+            protect_keeps_in_git(scan->protect, subject->rule_path + record->git_at, is_directory);
+        is_nested = rule && !scan->options->is_git_directory;
+    }
+    if (!rule)
+        return 0;
+    enum protect_found_kind kind =
+        rule->conditions & PROTECT_GIT_CONFIG && !is_directory ? FOUND_GIT_CONFIG : FOUND_KEEP;
+    return scan_add_found(scan, kind, subject->path, &subject->st, rule, is_nested, err);
+}
+
+/* A .git in a work tree: the directory itself, or a file that says where it is. */
+static int examine_git(struct scan *scan, const struct subject *subject, coop_error **err)
+{
+    bool is_top = strcmp(subject->path, ".git") == 0;
+
+    if (is_top)
+        scan->out->is_work_tree = true;
+    if (!protect_has_defaults(scan->protect) ||
+        protect_shows(scan->protect, subject->path, S_ISDIR(subject->st.st_mode)))
+        return 0;
+    if (!S_ISDIR(subject->st.st_mode))
+        return S_ISREG(subject->st.st_mode)
+                   ? scan_add_found(scan, FOUND_KEEP, subject->path, &subject->st, &scan_git_rule,
+                                    !is_top, err)
+                   : 0;
+    int r = scan_add_found(scan, FOUND_GIT_DIRECTORY, subject->path, &subject->st, &scan_git_rule,
+                           !is_top, err);
+    return r == 0 && !is_top ? scan_add_git_directory(scan, subject->path, err) : r;
+}
+
+static int examine_subject(struct scan *scan, const struct subject *subject, coop_error **err)
+{
+    bool is_hidden = false;
+    int r = examine_hiding(scan, subject, &is_hidden, err);
+
+    return r < 0 || is_hidden ? r : examine_keeping(scan, subject, err);
+}
+
+static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
+                           coop_error **err);
+
+/* A link .git that leads to a directory of another name in the tree. */
+static int examine_linked_git(struct scan *scan, const char *path, const char *target,
+                              const struct stat *st, coop_error **err)
+{
+    if (strcmp(path, ".git") == 0)
+        scan->out->is_work_tree = true;
+    return S_ISDIR(st->st_mode) && protect_has_defaults(scan->protect)
+               ? examine_pointed(scan, target, st, err)
+               : 0;
+}
+
+static int examine(struct scan *scan, const struct record *record, const char *path,
+                   coop_error **err)
+{
+    char target[PATH_MAX];
+    struct subject subject = {
+        .path = path, .name = last_name(path), .record = record, .rule_path = path
+    };
+
+    if (fstatat(scan->root_fd, path, &subject.st, AT_SYMLINK_NOFOLLOW) < 0)
+        return is_gone(errno) ? 0 : fail_look(errno, path, err);
+    if (strcmp(subject.name, ".git") == 0 && record->mode == RECORD_PLAIN &&
+        !S_ISLNK(subject.st.st_mode))
+        return examine_git(scan, &subject, err);
+    if (S_ISLNK(subject.st.st_mode)) {
+        bool is_inside = false;
+        int r = follow(scan, path, target, &subject.st, &is_inside, err);
+
+        if (r < 0 || !is_inside)
+            return r;
+        if (strcmp(subject.name, ".git") == 0 && record->mode == RECORD_PLAIN)
+            return examine_linked_git(scan, path, target, &subject.st, err);
+        subject.path = target;
+    }
+    return examine_subject(scan, &subject, err);
+}
+
+int scan_examine_record(struct scan *scan, const struct records *records, size_t i,
+                        coop_error **err)
+{
+    const struct record *record = &records->items[i];
+    const char *directory = records_path(records, i);
+    const char *name = records->text.data + record->names;
+    char path[PATH_MAX + 256];
+    struct stat st;
+    int r = 0;
+
+    if (record->flags & RECORD_UNSEARCHABLE && *directory) {
+        if (fstatat(scan->root_fd, directory, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            return scan_add_found(scan, FOUND_HIDE, directory, &st, &unsearchable, false, err);
+        return is_gone(errno) ? 0 : fail_look(errno, directory, err);
+    }
+    for (uint32_t n = 0; r == 0 && n < record->n_names; n++) {
+        (void)snprintf(path, sizeof path, "%s%s%s", directory, *directory ? "/" : "", name);
+        r = examine(scan, record, path, err);
+        name += strlen(name) + 1;
+    }
+    return r;
+}
+
+/* ---- a gitfile that leads to a git directory of another name in the tree: .git says .bare */
+
+static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
+                           coop_error **err)
+{
+    struct records records = { 0 };
+    size_t n_read = 0;
+    auto_close int fd =
+        openat(scan->root_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    char inner[2 * PATH_MAX];
+
+    if (fd < 0)
+        return 0;
+    const struct records_walk how = { fd, scan->protect, true, scan->now };
+    int r = scan_add_git_directory(scan, path, err);
+    if (r == 0)
+        r = scan_add_found(scan, FOUND_GIT_DIRECTORY, path, st, &scan_git_rule, false, err);
+    if (r == 0)
+        r = records_walk(&how, RECORDS_MAX, NULL, NULL, &records, &n_read, err);
+    for (size_t i = 0; r == 0 && i < records.n; i++) {
+        const struct record *record = &records.items[i];
+        const char *name = records.text.data + record->names;
+        const char *directory = records_path(&records, i);
+
+        for (uint32_t n = 0; r == 0 && n < record->n_names; n++, name += strlen(name) + 1) {
+            struct record outside = *record;
+
+            (void)snprintf(inner, sizeof inner, "%s/%s%s%s", path, directory, *directory ? "/" : "",
+                           name);
+            outside.git_at = (uint16_t)(strlen(path) + 1);
+            r = strlen(inner) < PATH_MAX ? examine(scan, &outside, inner, err) : 0;
+        }
+    }
+    records_done(&records);
+    return r;
+}
+
+static bool is_below_git(const char *path)
+{
+    return strncmp(path, ".git/", 5) == 0 || strstr(path, "/.git/");
+}
+
+static int examine_gitfile(struct scan *scan, const char *path, coop_error **err)
+{
+    static const char prefix[] = "gitdir: ";
+    char text[GITFILE_MAX + 1];
+    char joined[2 * PATH_MAX];
+    char target[PATH_MAX];
+    struct stat st;
+    long n = read_file(scan, path, text, GITFILE_MAX);
+
+    if (n <= (long)sizeof prefix || strncmp(text, prefix, sizeof prefix - 1) != 0)
+        return 0;
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    const char *to = text + sizeof prefix - 1;
+    if (*to == '/')
+        (void)snprintf(joined, sizeof joined, "%s", to);
+    else
+        (void)snprintf(joined, sizeof joined, "%.*s%s", (int)(last_name(path) - path), path, to);
+    bool is_inside = false;
+    int r = follow(scan, joined, target, &st, &is_inside, err);
+    if (r < 0 || !is_inside || !S_ISDIR(st.st_mode) || is_below_git(target) ||
+        strcmp(last_name(target), ".git") == 0)
+        return r;
+    return examine_pointed(scan, target, &st, err);
+}
+
+int scan_examine_gitfiles(struct scan *scan, coop_error **err)
+{
+    size_t n = scan->out->n_found;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const struct protect_found *found = &scan->out->found[i];
+
+        if (found->is_gitfile)
+            r = examine_gitfile(scan, found->path, err);
+    }
+    return r;
+}

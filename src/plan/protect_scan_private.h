@@ -1,0 +1,38 @@
+/*
+ * protect_scan_private.h - one scan, between its files
+ */
+#pragma once
+
+#include <limits.h>
+#include <time.h>
+
+#include "plan/protect_records.h"
+#include "plan/protect_scan.h"
+
+struct scan {
+    int root_fd;
+    struct protect *protect;
+    const struct protect_scan_options *options;
+    struct protect_scan *out;
+    time_t now;
+    size_t capacity, git_capacity;
+    char *content; /* space to read files into; NULL until first needed */
+    bool has_root;
+    char root[PATH_MAX]; /* where it is on the host, once somebody has asked */
+};
+
+/* The rule for a .git itself: it must stay. */
+extern const struct protect_rule scan_git_rule;
+
+/* protect_found.c. Copies the path. */
+int scan_add_found(struct scan *scan, enum protect_found_kind kind, const char *path,
+                   const struct stat *st, const struct protect_rule *rule, bool is_nested,
+                   coop_error **err);
+int scan_add_git_directory(struct scan *scan, const char *path, coop_error **err);
+/* Outer before inner, no path twice, and nothing inside what is hidden as a whole. */
+void scan_put_in_order(struct protect_scan *scan);
+
+/* protect_examine.c: the names of one directory; then the gitfiles among what was found. */
+int scan_examine_record(struct scan *scan, const struct records *records, size_t i,
+                        coop_error **err);
+int scan_examine_gitfiles(struct scan *scan, coop_error **err);
