@@ -230,6 +230,7 @@ recipe() { # COMMAND: what it prints in the end, run by make
     with --ro "$T/shown:/shown" make -s 2>&1
 }
 like "ld.so runs what is allowed" "$(recipe "$loader $(readlink -f "$(type -P git)") --version")" "git version"
+like "without rules it runs anything" "$(run --config "$T/none.toml" "$loader" /work/ls /work)" Makefile
 for program in /work/ls /shown/ls $tool_of_lib; do
     like "ld.so $program" "$(recipe "$loader $program .")" 'failed to map segment'
     like "$program itself" "$(recipe "$program .")" '(Permission denied|cannot execute)'
@@ -237,7 +238,7 @@ for program in /work/ls /shown/ls $tool_of_lib; do
 done
 printf '#!/bin/sh\necho RAN\n' >ws/script && chmod +x ws/script
 printf 'x:\n\t@./script; echo $$?\n' >ws/Makefile
-like "a script of the workspace" "$(with make -s 2>&1 | tr '\n' ' ')" 'Permission denied.* 126'
+is "a script of the workspace" "$(with make -s 2>/dev/null)" 126
 printf '#!/bin/sh\necho RAN\n' >ws/.git/hooks/pre-commit && chmod +x ws/.git/hooks/pre-commit
 unlike "nor a hook, though it is mounted apart" "$(with -c 'git -c user.name=a -c user.email=a@b commit --allow-empty -m x' 2>&1)" RAN
 is "LD_PRELOAD loads nothing of the workspace" \

@@ -64,9 +64,9 @@ area() { # DIRECTORY: makes DIRECTORY/area with something of every kind
         cd "$1/area" && umask 022
         mkdir dir setgid acl noaccessdir noexec && printf 0123456789 >file
         ln -s file link && ln -s target dangling && ln -s loop loop && ln -s dir dirlink && ln -s /file abslink
-        : >readonly && chmod 444 readonly && : >noaccess && chmod 000 noaccess
+        : >'readonly' && chmod 444 readonly && : >noaccess && chmod 000 noaccess
         chmod 2775 setgid && chmod 600 noexec && chmod 000 noaccessdir
-        for i in {1..41}; do ln -s $last chain$i && last=chain$i; done
+        for i in {1..41}; do ln -s "$last" "chain$i" && last=chain$i; done
         ln -s chain40 deep41 # one too many; exactly forty is a matter of luck with the kernel
         if command -v setfacl >/dev/null; then setfacl -d -m "u::rwx,g::r-x,o::---,m::rwx,u:$(id -u):rwx" acl; fi
     )

@@ -186,8 +186,9 @@ COOP_API int coop_policy_set_command_manifest(coop_policy *policy, const char *n
  * Of the request only what was set by a call counts; all else is as in the parent. Blocks and rules
  * that protect are added to the parent's. A mount of the request is one of the parent's, named again
  * with the same source and target to make it read-only or smaller, or a directory in a read-only one.
- * A variable or a secret is one of the parent's, with its value. What asks for more is refused with -EPERM and a sentence that
- * begins with the dimension: "network: ...". *out is the caller's to free.
+ * A variable or a secret is one of the parent's, with its value; of commands, those are left that both
+ * allow. What asks for more is refused with -EPERM and a sentence that begins with the dimension:
+ * "network: ...". *out is the caller's to free.
  */
 COOP_API int coop_policy_narrow(const coop_policy *parent, const coop_policy *request,
                                 coop_policy **out, coop_error **err);

@@ -62,20 +62,15 @@ static void check_source(struct check *check, const struct policy_mount *mount)
 /* Nothing is made in directories of the host, so the place must be there. */
 static void check_mount_point(struct check *check, const struct policy_mount *mount)
 {
-    const char *workspace =
-        check->policy->root ? check->policy->root : check->identity.workspace_path;
+    const char *workspace = check->identity.workspace_path;
     const char *view = view_of_workspace(check->policy, workspace);
-    auto_free char *place = NULL;
     struct stat st;
 
-    if (!view || !workspace || !path_is_within(mount->target, view))
+    if (check->policy->root || !view || !workspace || !path_is_within(mount->target, view) ||
+        strcmp(mount->target, view) == 0)
         return;
-    const char *below = mount->target + (view[1] ? strlen(view) : 0);
-    below += *below == '/';
-    if (view_default(check->policy, mount->target) != VIEW_NOTHING && !check->policy->root)
-        return;
-    place = path_join(workspace, below);
-    if (place && *below && stat(place, &st) < 0 && errno == ENOENT && !check->policy->root)
+    auto_free char *place = path_join(workspace, mount->target + strlen(view) + 1);
+    if (place && stat(place, &st) < 0 && errno == ENOENT)
         findings_add(&check->identity.findings, SEVERITY_ERROR, mount->origin,
                      "make it in the workspace, or choose a target elsewhere",
                      "the mount target '%s' lies in the workspace and is not there: coop makes "

@@ -154,8 +154,17 @@ static void read_owner_file(const struct load *load, enum config_layer kind, cha
     if (!path)
         return;
     /* Most often there is none, and every start asks: it need not cost an error object. */
-    if (!must_exist && faccessat(AT_FDCWD, path, F_OK, 0) < 0 && errno == ENOENT)
-        return;
+    if (!must_exist && faccessat(AT_FDCWD, path, F_OK, 0) < 0) {
+        if (errno == ENOENT)
+            return;
+        /* A service started with somebody else's HOME: nothing there is meant for it. */
+        if (errno == EACCES && kind == CONFIG_USER) {
+            findings_add(load->findings, SEVERITY_WARNING, (struct origin){ path, 0, 0 },
+                         "set HOME or XDG_CONFIG_HOME to a directory of this user",
+                         "cannot be looked for: a directory on the way is closed to this user");
+            return;
+        }
+    }
     int r = config_file_open(path, &file, &err);
     if (r == -ENOENT && !must_exist)
         return;

@@ -149,6 +149,8 @@ static const struct {
       "[commands.go.subcommand_restrictions]\nallowed = ['run']", false },
     { C "[commands.go]\nmanifest = true", "[commands.go]\nmanifest = false", false },
     { C "[commands.go]\n", "[commands.go]\nmanifest = true", true },
+    { C "[commands.go]\n", "[commands.go]\nneeds = ['sh']", false },
+    { C "[commands.go]\nneeds = ['sh', 'as']\n", "[commands.go]\nneeds = ['sh']", true },
     { C, "[commands]\ndefaults = false", false },
     /* who decides, and who pays */
     { "", S "enabled = true", false },

@@ -423,6 +423,40 @@ TEST(a_workspace_that_nobody_named_may_be_anywhere)
     refuses(parent, request, "same path: ");
 }
 
+/* Frees both. */
+static void is_not_within(coop_policy *child, coop_policy *parent, const char *sentence)
+{
+    auto_free char *counter = NULL;
+    int r = policy_is_within(child, parent, &counter, NULL);
+    bool is_it = r == 0 && strstr(counter, sentence);
+
+    coop_policy_free(child);
+    coop_policy_free(parent);
+    if (!is_it)
+        printf("# %s\n", counter ? counter : "within");
+    CHECK(is_it);
+}
+
+TEST(what_may_lie_in_a_workspace_that_nobody_named)
+{
+    coop_policy *child = new_request();
+    coop_policy *parent = new_request();
+
+    coop_policy_set_same_path(child, true, NULL);
+    coop_policy_set_same_path(parent, true, NULL);
+    coop_policy_add_bind(parent, "/h/data", "/data", true, NULL);
+    is_not_within(child, parent, "'/data' has a mount or a block in the parent");
+}
+
+TEST(a_block_hides_a_mount_at_the_same_place)
+{
+    coop_policy *child = with_mounts();
+    coop_policy *parent = with_mounts();
+
+    coop_policy_add_block(parent, "/data", NULL);
+    is_not_within(child, parent, "mounts: '/data' is a mount that the parent does not have");
+}
+
 TEST(bad_arguments_are_errors)
 {
     auto_error coop_error *err = NULL;
