@@ -1,6 +1,6 @@
 # bash completion for coop(1)
 
-_coop_policy_options='--workspace --root --same-path --ro --rw --mount --volume --block --protect --protect-write
+_coop_policy_options='--config --as --group --group-name --workspace --root --same-path --ro --rw --mount --volume --block --protect --protect-write
     --unprotect --protect-ignore-case --no-protect --env --env-pass
     --chdir --uid --hostname --network --allow-sockets --memory --pids --cpus --cpu-seconds
     --file-size --open-files --tmp-size --timeout --mode --profile --tty --keep-fd --command'
@@ -19,7 +19,7 @@ _coop_paths() { # -f: files, -d: directories
 _coop_value() {
     case $1 in
     --workspace | -w | --root) _coop_paths -d ;;
-    --ro | --rw | --volume | -v | --block | --chdir) _coop_paths -f ;;
+    --config | --ro | --rw | --volume | -v | --block | --chdir) _coop_paths -f ;;
     --network) _coop_words 'none off host' ;;
     --mode) _coop_words 'required preferred disabled' ;;
     --profile) _coop_words 'default dev' ;;
@@ -27,7 +27,7 @@ _coop_value() {
     --env | -e | --env-pass) mapfile -t COMPREPLY < <(compgen -e -- "${COMP_WORDS[COMP_CWORD]}") ;;
     --memory | -m | --file-size | --tmp-size) _coop_words '256m 512m 1g 2g 4g none' ;;
     --timeout) _coop_words '10s 30s 1m 10m 1h' ;;
-    --protect | --protect-write | --unprotect | --uid | --hostname | --pids | --cpus | --cpu-seconds | --open-files | --keep-fd | --command | -c)
+    --as | --group-name | --protect | --protect-write | --unprotect | --uid | --hostname | --pids | --cpus | --cpu-seconds | --open-files | --keep-fd | --command | -c)
         COMPREPLY=() ;;
     *) return 1 ;;
     esac
@@ -35,7 +35,7 @@ _coop_value() {
 
 _coop_takes_value() {
     case $1 in
-    --same-path | --allow-sockets | --tty | -t | --json | --quiet | -q | --as-bwrap | --help | -h) return 1 ;;
+    --group | --no-protect | --protect-ignore-case | --same-path | --allow-sockets | --tty | -t | --json | --quiet | -q | --as-bwrap | --help | -h) return 1 ;;
     esac
 }
 
@@ -57,12 +57,13 @@ _coop() {
     local word=${COMP_WORDS[COMP_CWORD]} at
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        _coop_words 'run plan status doctor config check allow --help --version'
+        _coop_words 'run plan status doctor whoami config check allow --help --version'
         return
     fi
     case ${COMP_WORDS[1]} in
     run | plan) ;;
     status | doctor) _coop_words '--json --help' && return ;;
+    whoami) _coop_words '--as --group --group-name --workspace --config --json --help' && return ;;
     check)
         case $word in -*) _coop_words '--config --workspace --strict --live --narrower --json --help' ;; *) _coop_paths -f ;; esac
         return

@@ -65,8 +65,8 @@ is "bash completes an option" "$(complete_bash run --net)" "--network"
 is "bash completes a value" "$(complete_bash run --network o)" "off"
 is "bash completes a subcommand" "$(complete_bash doc)" "doctor"
 is "bash completes no option of coop's after the command" "$(complete_bash run ls --net)" ""
-is "bash knows an option of plan alone" "$(complete_bash plan --as)" "--as-bwrap"
-is "bash does not offer it to run" "$(complete_bash run --as)" ""
+is "bash knows an option of plan alone" "$(complete_bash plan --as-)" "--as-bwrap"
+is "bash does not offer it to run" "$(complete_bash run --as-)" ""
 for shell in zsh:_coop fish:coop.fish; do
     if command -v "${shell%:*}" >/dev/null; then
         ok "${shell%:*} can parse ${shell#*:}" "${shell%:*}" -n "$SRC/completions/${shell#*:}"

@@ -108,7 +108,7 @@ wait $box
 is "its command killed, the box ends" $? 137
 rm one/area/never one/up
 
-mkfifo wait && exec 5<>wait
+mkfifo orders && exec 5<>orders
 "$COOP" run -w "$T/one" "${programs[@]}" sh -c \
     'touch up; read -r x; /behalf many /work/area 20000; touch done; read -r x; echo >after && test -e after' <&5 >/dev/null 2>&1 &
 box=$!

@@ -237,6 +237,13 @@ ok "a worktree inside the workspace" box within sh -ec 'cd wt && git status && g
 refused "no hook in it" box bare sh -c 'mkdir -p .bare/hooks; echo x >.bare/hooks/pre-commit'
 refused "it cannot be moved away" box bare mv .bare b
 
+mkdir outer && git init -q outer && git_project outer/inner
+refused "no hook in a repository inside" box outer sh -c 'echo x >inner/.git/hooks/pre-commit'
+refused "nor its configuration" box outer sh -c 'echo x >>inner/.git/config'
+ok "git works in it" box outer sh -ec 'cd inner; git --no-optional-locks status; echo z >z; git add z; git commit -qm z'
+ok "and it can be removed" box outer sh -ec 'rm -rf inner/.git/hooks inner/.git/config inner/.git/objects'
+refused "but not made anew with hooks" box outer sh -c 'mkdir -p inner/.git/hooks && echo x >inner/.git/hooks/pre-commit'
+
 # A .git file is anybody's: it brings along nothing that does not point back.
 mkdir -p hostile home/.ssh fake/.git/worktrees/x/sub && echo key >home/.ssh/id && git init -q victim && git -C victim commit -q --allow-empty -m x
 for dir in "$HOME/.ssh" "$T/victim/.git" "$T/main/.git/worktrees/linked" ../victim/.git "$T/home" / "$T/no/such"; do

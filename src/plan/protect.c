@@ -178,7 +178,8 @@ static void add_config(struct plan *plan, const struct place *place, const char 
         return;
     }
     if (!is_redacted) {
-        add_keep(plan, path, found);
+        if (!found->is_nested || !plan->protected->has_door)
+            add_keep(plan, path, found);
         return;
     }
     char *copy = shown.failed ? NULL : plan_memory(plan, shown.length + 1);
@@ -225,7 +226,7 @@ static bool is_covered(const struct plan *plan, const struct place *place, const
 
 /*
  * The door lets nobody write what belongs to a repository inside the tree; without mounts on it, it
- * can still be removed.
+ * can still be removed. Its configuration is looked at all the same: there may be something to cover.
  */
 static bool is_left_to_door(const struct plan *plan, const struct protect_found *found)
 {
