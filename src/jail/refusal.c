@@ -77,13 +77,16 @@ static const char *hint_for(const struct step *step, int errnum)
                "another target";
     if ((step->kind == STEP_BIND || step->kind == STEP_HIDE) && errnum == ELOOP)
         return "a symbolic link stands in the way to the target: name the real path";
-    if (step->kind == STEP_BIND && errnum == ESTALE)
+    if ((step->kind == STEP_BIND || step->kind == STEP_PROJECT) && errnum == ESTALE)
         return "the source was replaced by something else while the box was being made: run again";
     if (step->kind == STEP_BIND && errnum == ENOTDIR)
         return "source and target must both be directories or both be files";
     if (step->kind == STEP_CHANGE_DIRECTORY)
         return "name a directory as the box sees it with --chdir; the workspace is at /work, or at "
                "its own path with --same-path";
+    if (step->kind == STEP_PROJECT && (errnum == EMFILE || errnum == ENOSPC))
+        return "the kernel's limit on inotify instances, watches or mounts is reached: see "
+               "/proc/sys/fs/inotify and /proc/sys/fs/mount-max";
     if (errnum == ENOSPC)
         return "the kernel's limit on namespaces or mounts is reached: see /proc/sys/user and "
                "/proc/sys/fs/mount-max";
