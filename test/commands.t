@@ -261,8 +261,22 @@ strength = "enforce"
 [commands."/opt/t/execs"]
 END
 is "a program of a writable mount is none" "$(with --rw "$T/opt:/opt/t" /opt/t/execs exec /opt/t/execs 2>&1 | grep -c 'not executable')" 1
+mkdir ws/inner && cp opt/execs ws/inner/execs
+is "nor one of a read-only mount that can be written elsewhere" \
+    "$(with --ro "$T/ws/inner:/opt/t" /opt/t/execs exec /opt/t/execs 2>&1 | grep -c 'which commands can write')" 1
+rm -r ws/inner
 cp opt/execs opt/other
 is "another one of the same mount" "$(tried exec /opt/t/other)" EACCES
+
+# The workspace as the root.
+mkdir -p project/src && cp opt/execs project/src/execs
+config <<'END'
+[commands]
+strength = "enforce"
+[commands.make]
+END
+printf 'x:\n\t@/src/execs ran; echo $$?; ./src/execs ran; echo $$?; ls; echo $$?; cp 2>&1; git --version\n' >project/Makefile
+like "in a root too" "$("$COOP" run --config coop.toml --root project make -s 2>/dev/null </dev/null | tr '\n' ' ')" '^126 126 127 .*git version'
 
 # One file that is many programs.
 if [ -x /usr/bin/busybox ] || [ -x /bin/busybox ]; then
@@ -339,7 +353,15 @@ strength = "check"
 manifest = true
 END
 cp bin/tool ws/tool
+mkdir ws/bin && cp bin/tool ws/bin
 denied "a program of the workspace is not believed" "can be written by commands" with /work/tool status
+config <<'END'
+[commands]
+strength = "check"
+[commands."/opt/t/tool"]
+manifest = true
+END
+denied "nor through a read-only mount of it" "can be written by commands" with --ro "$T/ws/bin:/opt/t" /opt/t/tool status
 config <<'END'
 [commands]
 strength = "check"

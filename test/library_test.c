@@ -772,6 +772,39 @@ TEST(only_passed_variables_of_the_caller_are_seen)
     coop_sandbox_free(sandbox);
 }
 
+TEST(commands_are_decided_before_they_run)
+{
+    static char *const allowed[] = { (char *)"true", NULL };
+    static char *const other[] = { (char *)"false", NULL };
+    static char *const text[] = { (char *)"sh", (char *)"-c", (char *)"true; $(false)", NULL };
+
+    for (int strength = COOP_COMMANDS_CHECK; strength <= COOP_COMMANDS_ENFORCE; strength++) {
+        coop_policy *policy = new_policy();
+        coop_sandbox *sandbox = NULL;
+
+        CHECK(coop_policy_set_command_strength(policy, (coop_command_strength)strength, NULL) == 0);
+        CHECK(coop_policy_allow_command(policy, "true", NULL) == 0);
+        CHECK(coop_sandbox_new(policy, &sandbox, NULL) == 0);
+        for (int i = 0; i < 3; i++) { /* the second time it is made from a template */
+            coop_result *result = NULL;
+            coop_error *err = NULL;
+
+            CHECK(coop_run(sandbox, allowed, NULL, &result, NULL) == 0);
+            CHECK(coop_result_status(result) == 0);
+            CHECK((coop_result_wall(result, COOP_WALL_COMMANDS) != NULL) ==
+                  (strength == COOP_COMMANDS_ENFORCE));
+            coop_result_free(result);
+            CHECK(coop_run(sandbox, other, NULL, &result, &err) == -EACCES);
+            CHECK(coop_error_get_kind(err) == COOP_ERROR_DENIED);
+            CHECK(strstr(coop_error_message(err), "'false' is not among the allowed"));
+            coop_error_free(err);
+            CHECK(coop_run(sandbox, text, NULL, &result, NULL) == -EACCES);
+        }
+        coop_sandbox_free(sandbox);
+        coop_policy_free(policy);
+    }
+}
+
 TEST(a_result_says_what_was_enforced)
 {
     coop_sandbox *sandbox = new_sandbox();

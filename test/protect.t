@@ -253,4 +253,26 @@ done
 mkdir -p hostile/g && printf '%s\n' "$T/victim/.git" >hostile/g/commondir && printf '%s\n' "$T/hostile/.git" >hostile/g/gitdir
 echo "gitdir: $T/hostile/g" >hostile/.git
 is "nor does one inside that names another" "$(box hostile sh -c 'ls -d "$1" 2>/dev/null' - "$T/victim")" ""
+
+# ---- the workspace, or a part of it, shown twice
+
+mkdir -p twice/conf twice/node_modules && git init -q twice && rm -rf twice/.git/hooks && echo x=1 >twice/conf/.env && echo plain >twice/file
+for mount in "$T/twice:/data" "$T/twice/.git:/g" "$T:/all"; do
+    at=${mount#*:}
+    case $mount in *.git:*) hooks=$at/hooks ;; "$T:"*) hooks=$at/twice/.git/hooks ;; *) hooks=$at/.git/hooks ;; esac
+    refused "$at: no hooks directory at $hooks" box twice --rw "$mount" mkdir "$hooks"
+    refused "$at: nor in the workspace" box twice --rw "$mount" mkdir .git/hooks
+    refused "$at: nor by a magic link" box twice --rw "$mount" mkdir /proc/self/cwd/.git/hooks
+    ok "$at: other files can be made" box twice --rw "$mount" sh -c "echo made >'$at/made' && rm '$at/made'"
+done
+is "and outside there is none" "$(find twice -name hooks)" ""
+refused "a secret is hidden there too" box twice --ro "$T/twice:/data" cat /data/conf/.env
+refused "and in a part" box twice --ro "$T/twice/conf:/c" cat /c/.env
+is "a single file is shown as asked" "$(box twice --ro "$T/twice/file:/run/x" cat /run/x)" plain
+
+# What is hidden must not be carried to where the next box would read it.
+refused "a directory with something hidden stays" box twice mv conf node_modules/conf
+refused "nor by exchange" box twice python3 -c 'import ctypes; l = ctypes.CDLL(None); raise SystemExit(l.renameat2(-100, b"conf", -100, b"node_modules", 2) != 0)'
+ok "others can be moved" box twice sh -c 'mkdir a b && mv a b/ && rmdir b/a b'
+is "it is where it was" "$(cat twice/conf/.env)" x=1
 done_testing

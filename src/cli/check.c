@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/config.h"
 #include "policy/check.h"
+#include "policy/policy.h"
 #include "policy/secret_grant.h"
 
 #define SCHEMA 1
@@ -201,6 +202,15 @@ static int look(struct check *check, coop_error **err)
     return r < 0 ? r : check_expectations(check, err);
 }
 
+int check_fill(struct identity *identity, coop_policy *policy, coop_error **err)
+{
+    int r = identity_fill(identity, policy, err);
+
+    if (r < 0 || policy->root || !identity->workspace_path)
+        return r;
+    return coop_policy_set_workspace(policy, identity->workspace_path, err);
+}
+
 /* -EINVAL without an error: all is among the findings. */
 static int run(struct check *check, coop_error **err)
 {
@@ -210,7 +220,7 @@ static int run(struct check *check, coop_error **err)
     if (r == 0)
         r = coop_policy_new(&check->policy, err);
     if (r == 0)
-        r = identity_fill(&check->identity, check->policy, err);
+        r = check_fill(&check->identity, check->policy, err);
     if (r == 0)
         r = look(check, err);
     if (check->identity.findings.failed && !*err)

@@ -28,6 +28,9 @@ struct check {
     size_t n_held;
 };
 
+/* What the configuration gives an identity, in the workspace that was found. */
+int check_fill(struct identity *identity, coop_policy *policy, coop_error **err);
+
 /* check_host.c: what only a look at the host tells. */
 void check_sandbox(struct check *check);
 void check_sources(struct check *check);

@@ -85,7 +85,7 @@ static int find_actor(struct check *check, const char *as, struct actor *actor, 
     if (r == 0)
         r = coop_policy_new(&actor->policy, err);
     if (r == 0)
-        r = identity_fill(&actor->own, actor->policy, err);
+        r = check_fill(&actor->own, actor->policy, err);
     return r;
 }
 
@@ -108,10 +108,15 @@ static bool is_no_answer(const struct decide_question *question, int error)
 }
 
 /* Whether the caller, outside of any box, is refused as well: then modes of files refuse it. */
-static bool is_refused_outside(const struct decide_question *question, const char *path)
+static bool is_refused_outside(const struct actor *actor, const struct decide_question *question)
 {
     int mode = question->act == DECIDE_READ ? R_OK : question->act == DECIDE_WRITE ? W_OK : X_OK;
+    const char *base = actor->policy->root ? actor->policy->root : actor->identity->workspace_path;
+    auto_free char *path = NULL;
 
+    if (question->act > DECIDE_EXEC || !base ||
+        config_expand_path(question->target, base, &path, NULL) < 0)
+        return false;
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0;
 }
 
@@ -140,7 +145,7 @@ static int try_live(struct check *check, const struct actor *actor, struct origi
         return 0;
     }
     if (answer->is_allowed && error != 0 &&
-        (is_no_answer(question, error) || is_refused_outside(question, question->target)))
+        (is_no_answer(question, error) || is_refused_outside(actor, question)))
         return 0;
     expectation->live = answer->is_allowed == (error == 0) ? "agrees" : "disagrees";
     if (answer->is_allowed != (error == 0))

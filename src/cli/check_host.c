@@ -108,8 +108,7 @@ static int policy_of_user(const struct identity *like, size_t i, struct identity
     if (r == 0)
         r = coop_policy_new(out, err);
     if (r == 0)
-        r = policy_from_config(other->config, other->workspace_path, *out, &other->run,
-                               &other->findings);
+        r = check_fill(other, *out, err);
     return r;
 }
 

@@ -26,7 +26,7 @@ struct door {
     bool has_own_network;
     bool has_rules; /* there are protected paths, or a project */
     bool has_project;
-    bool is_open;   /* somebody can still ask */
+    bool is_open; /* somebody can still ask */
 };
 
 /* Answers what is waiting at the listener. */

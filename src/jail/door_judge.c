@@ -28,7 +28,8 @@ static size_t root_lengths[ROOTS_MAX];
 static size_t n_roots;
 static size_t n_root_names;          /* of the shortest */
 static const char *outside, *hidden; /* lists of strings, each ends with an empty one */
-static const char *gates;            /* by pattern: 1 if it has one */
+static const char *held, *aliases;
+static const char *gates; /* by pattern: 1 if it has one */
 static const struct glob *globs;
 static size_t n_globs;
 
@@ -67,6 +68,8 @@ bool place_rules_load(int fd)
     }
     outside = rules + header.outside_at;
     hidden = rules + header.hidden_at;
+    held = rules + header.held_at;
+    aliases = rules + header.aliases_at;
     gates = rules + header.gates_at;
     globs = glob_unpack(rules + header.patterns_at, &n_globs);
     return true;
@@ -75,6 +78,35 @@ bool place_rules_load(int fd)
 static bool is_within(const char *path, const char *ancestor, size_t n)
 {
     return strncmp(path, ancestor, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* Everything is judged, and told, by the one path that the rules know. */
+void place_canonical(char *path, size_t size)
+{
+    for (const char *p = aliases; *p;) {
+        size_t n = strlen(p);
+        const char *canonical = p + n + 1;
+        size_t length = strlen(canonical);
+
+        if (is_within(path, p, n) && length + strlen(path + n) < size) {
+            char rest[PLACE_PATH_MAX];
+
+            (void)door_append(rest, path + n);
+            (void)door_append(door_append(path, canonical), rest);
+            return;
+        }
+        p = canonical + length + 1;
+    }
+}
+
+bool place_holds_hidden(const char *path)
+{
+    size_t n = strlen(path);
+
+    for (const char *p = held; *p; p += strlen(p) + 1)
+        if (strncmp(p, path, n) == 0 && p[n] == '/')
+            return true;
+    return false;
 }
 
 bool place_is_outside(const char *path)

@@ -35,6 +35,7 @@ static long locate(struct place *place)
         return DOOR_CONTINUE;
     if (place->path[0] != '/') /* "(unreachable)": of no mount of ours */
         return -EACCES;
+    place_canonical(place->path, PLACE_PATH_MAX);
     place->is_inside = place_is_inside(place->path);
     place->is_top = door_project_is_there() && strcmp(place->path, "/") == 0;
     place->is_taken = false;

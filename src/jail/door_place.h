@@ -53,6 +53,12 @@ long place_start(const struct seccomp_notif *asked, int directory);
 long place_of_directory(struct place *place, int fd);
 void place_done(struct place *place);
 
+/* The path under which the rules know a place that is shown twice; `path` has room for `size`. */
+void place_canonical(char *path, size_t size);
+
+/* Whether something hidden lies below the directory: it must stay where the next box looks for it. */
+bool place_holds_hidden(const char *path);
+
 /* The rule that forbids writing or making this path or something above it; -1: none does. */
 int place_rule(const char *path);
 

@@ -19,6 +19,7 @@
 #include "config/home.h"
 #include "coop/run.h"
 #include "jail/command_gate.h"
+#include "plan/enforce.h"
 #include "policy/manifest.h"
 #include "policy/path.h"
 #include "policy/view_place.h"
@@ -295,7 +296,7 @@ static int look_at(struct search *search, const char *path)
     real = realpath(host, NULL);
     if (!real || access(real, X_OK) < 0)
         return 0;
-    if (is_ours || (place.what == VIEW_IS_BIND && !place.mount->read_only))
+    if (is_ours || plan_is_writable(search->plan, real))
         return found_in_workspace(search, path);
     for (size_t i = 0; i < search->n_asked; i++)
         if (strcmp(search->asked[i], real) == 0)

@@ -25,6 +25,9 @@ struct protocol_order_message {
     uint32_t slot; /* ORDER_GATE: which question the value answers */
 };
 
+/* In place of a rule's number: a directory that holds something hidden. */
+#define PROTOCOL_RULE_HELD (-2)
+
 /* init to supervisor */
 enum protocol_event {
     EVENT_ENDED = 1,

@@ -16,6 +16,7 @@
 #include "base/printable.h"
 #include "base/redact.h"
 #include "jail/box.h"
+#include "jail/protocol.h"
 #include "jail/result.h"
 #include "plan/seccomp.h"
 #include "sys/kernel.h"
@@ -191,6 +192,12 @@ static void add_protected(struct coop_result *result, const struct coop_box *box
                                            "default", "--no-protect", denial->count });
         return;
     }
+    if (denial->rule == PROTOCOL_RULE_HELD) {
+        add_denial(result, &(coop_denial){ "rename", text_of(result, box, denial->text),
+                                           "protected path: it holds a file that is hidden",
+                                           "default", "--no-protect", denial->count });
+        return;
+    }
     if (!plan_never_text(&box->plan, denial->rule, &pattern, &origin) ||
         result->n_denials == MAX_DENIALS)
         return;
@@ -216,7 +223,7 @@ static void add_refused(struct coop_result *result, const struct coop_box *box)
         const struct box_denial *denial = &box->denials[i];
         const char *name = seccomp_call_name(denial->nr);
 
-        if (denial->rule >= 0 || denial->nr < 0)
+        if (denial->rule >= 0 || denial->rule == PROTOCOL_RULE_HELD || denial->nr < 0)
             add_protected(result, box, denial);
         else if (denial->nr == SYS_connect)
             add_denial(result, &(coop_denial){ "connect", text_of(result, box, denial->text),

@@ -276,6 +276,8 @@ static void take_roots(struct coop_box *box)
 
     box->roots = plan->n_never_roots ? calloc(plan->n_never_roots, sizeof *box->roots) : NULL;
     for (size_t i = 0; box->roots && i < plan->n_never_roots; i++) {
+        if (plan->never_roots[i].fd < 0)
+            continue;
         struct box_root root = { strdup(plan->never_roots[i].path),
                                  fcntl(plan->never_roots[i].fd, F_DUPFD_CLOEXEC, 3) };
 

@@ -37,6 +37,14 @@ void plan_never_root(struct plan *plan, const char *root, int fd)
         plan->failed = true;
 }
 
+void plan_alias_add(struct plan *plan, const char *target, const char *canonical)
+{
+    if (target && canonical && plan->n_aliases < COUNT(plan->aliases))
+        plan->aliases[plan->n_aliases++] = (struct plan_alias){ target, canonical };
+    else
+        plan->failed = true;
+}
+
 /* "/my [work]" and ".git/hooks" become "my \[work\]/.git/hooks". */
 static void append_pattern(struct buffer *out, const char *root, const char *pattern)
 {
@@ -79,6 +87,14 @@ static void append_roots(const struct plan *plan, struct buffer *out,
     append_strings(out, &plan->outside);
     header->hidden_at = (uint32_t)out->length;
     append_strings(out, &plan->hidden);
+    header->held_at = (uint32_t)out->length;
+    append_strings(out, &plan->held);
+    header->aliases_at = (uint32_t)out->length;
+    for (size_t i = 0; i < plan->n_aliases; i++) {
+        buffer_append(out, plan->aliases[i].target, strlen(plan->aliases[i].target) + 1);
+        buffer_append(out, plan->aliases[i].canonical, strlen(plan->aliases[i].canonical) + 1);
+    }
+    buffer_append_char(out, '\0');
     header->gates_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_never; i++)
         buffer_append_char(out, plan->never[i].has_gate);

@@ -256,6 +256,33 @@ static int check_many(struct enforcing *e, const char *asked, const char *path)
     return 0;
 }
 
+bool plan_is_writable(const struct plan *plan, const char *path)
+{
+    const coop_policy *policy = plan->policy;
+    char base[PATH_MAX];
+
+    if (!(policy->root && policy->root_read_only) && realpath(plan->workspace, base) &&
+        path_is_within(path, base))
+        return true;
+    for (size_t i = 0; i < policy->n_mounts; i++)
+        if (policy->mounts[i].kind == POLICY_BIND && !policy->mounts[i].read_only &&
+            realpath(policy->mounts[i].source, base) && path_is_within(path, base))
+            return true;
+    return false;
+}
+
+/* A program that commands could write would be any program. */
+static int check_writable(struct enforcing *e, const char *asked, const char *path)
+{
+    if (!plan_is_writable(e->plan, path))
+        return 0;
+    int r = fail_kind(e->err, COOP_ERROR_BAD_POLICY, EINVAL,
+                      "the command '%s' is the file '%s', which commands can write: with the "
+                      "strength enforce it cannot be allowed",
+                      asked, path);
+    return fail_hint(e->err, r, "keep the program out of the workspace and of writable mounts");
+}
+
 static int bring_file(struct enforcing *e, const char *asked, const char *source,
                       const char *target, bool is_mount)
 {
@@ -265,6 +292,8 @@ static int bring_file(struct enforcing *e, const char *asked, const char *source
     if (stat(source, &st) < 0 || !S_ISREG(st.st_mode) || (entry && entry->is_program))
         return 0;
     int r = check_many(e, asked, source);
+    if (r == 0)
+        r = check_writable(e, asked, source);
     if (r < 0)
         return r;
     if (!entry)
@@ -335,7 +364,10 @@ static int bring_mounted(struct enforcing *e, const char *name)
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         struct enforce_entry *entry = find(e, target);
+        int r = check_writable(e, name, path);
 
+        if (r < 0)
+            return r;
         if (!entry)
             entry = add(e, ENFORCE_TREE, path, target);
         entry->is_program = entry->is_mount = true;

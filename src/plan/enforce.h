@@ -42,6 +42,9 @@ void plan_enforce_done(struct plan *plan);
 /* After the view: whatever holds no programs loses the right to. */
 void plan_enforce_seal(struct plan *plan);
 
+/* Whether commands could write this file of the host, a real path, at another place of the view. */
+bool plan_is_writable(const struct plan *plan, const char *path);
+
 /* enforce_needs.c: what known programs execute or load besides themselves. */
 enum enforce_need_kind { NEED_PROGRAM, NEED_EXECUTE, NEED_LOAD };
 struct enforce_need {

@@ -48,8 +48,7 @@ const struct enforce_need enforce_needs[] = {
 };
 /* clang-format on */
 
-const char *const enforce_library_parts[] = { "gconv",       "nss",         "ossl-modules",
-                                              "engines-1.1", "engines-3",   "sasl2",
-                                              "blas",        "lapack",      "perl",
-                                              "perl-base",   "perl5",       "pulseaudio",
-                                              "caca",        "libproxy",    NULL };
+const char *const enforce_library_parts[] = {
+    "gconv", "nss",       "ossl-modules", "engines-1.1", "engines-3", "sasl2",    "blas", "lapack",
+    "perl",  "perl-base", "perl5",        "pulseaudio",  "caca",      "libproxy", NULL
+};

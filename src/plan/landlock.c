@@ -152,6 +152,10 @@ static bool touches_root(const struct plan *plan, const char *path)
         if (root[1] ? path_is_within(path, root) || path_is_within(root, path) : !path[1])
             return true;
     }
+    for (size_t i = 0; i < plan->n_aliases; i++)
+        if (path_is_within(path, plan->aliases[i].target) ||
+            path_is_within(plan->aliases[i].target, path))
+            return true;
     return false;
 }
 

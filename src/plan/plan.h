@@ -113,9 +113,15 @@ struct plan_never {
         has_gate; /* git's configuration: what git writes there is looked at, and harmless passes */
 };
 
+/* A part of a protected root that is also shown elsewhere: the same names, the same rules. */
+struct plan_alias {
+    const char *target;    /* in the box */
+    const char *canonical; /* where the rules know it */
+};
+
 struct plan_never_root {
     const char *path; /* in the box */
-    int fd;           /* the directory on the host; the plan's */
+    int fd;           /* the directory on the host, the plan's; -1: no gate is needed there */
 };
 
 struct plan_landlock {
@@ -192,6 +198,9 @@ struct plan {
                                 * protected; init does it on behalf */
     struct plan_never *never;
     size_t n_never, never_capacity;
+    struct plan_alias aliases[16];
+    size_t n_aliases;
+    struct plan_strings held; /* files that are hidden: no directory above one may be moved */
     struct plan_never_root never_roots[16];
     size_t n_never_roots;
     char *never_texts; /* the same for people, kept while the box runs: plan_never_text() */
@@ -266,6 +275,7 @@ int plan_wall(struct plan *plan, const struct host *host, const struct plan_requ
               coop_error **err);
 void plan_never_add(struct plan *plan, const struct plan_never *never);
 void plan_never_root(struct plan *plan, const char *root, int fd);
+void plan_alias_add(struct plan *plan, const char *target, const char *canonical);
 /* The pattern and where it stands; false if there is no such rule. */
 bool plan_never_text(const struct plan *plan, int rule, const char **pattern, const char **origin);
 int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err);

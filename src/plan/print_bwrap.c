@@ -110,6 +110,9 @@ void plan_print_bwrap(const struct plan *plan, struct buffer *out)
              "#  - a read-only /proc; the made-up /etc/passwd, group, hosts and nsswitch.conf\n"
              "#  - output and input through pipes of its own, a terminal of the box's own\n"
              "#  - sources checked by inode between policy and mount; mapped owners\n");
+    if (plan->enforce)
+        buffer_append_string(out,
+                             "#  - noexec mounts, so that nothing but the allowed programs runs\n");
     if (plan->is_root_view)
         buffer_append_string(out, "#  - names that come and go at the top of the root\n");
 }

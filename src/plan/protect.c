@@ -59,6 +59,13 @@ static void add_place(struct plan *plan, const char *mount, const char *target, 
 }
 
 /* The workspace, or a part of it, may be seen through other mounts as well. */
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) < 0 || S_ISDIR(st.st_mode);
+}
+
 static void add_other_views(struct plan *plan)
 {
     const coop_policy *policy = plan->policy;
@@ -85,7 +92,8 @@ static void add_other_views(struct plan *plan)
 
             if (target && strcmp(target, plan->workspace_view) != 0)
                 add_place(plan, mount->target, target, "", plan->workspace_fd, scan);
-        } else if (path_is_within(source, workspace)) {
+        } else if (path_is_within(source, workspace) && is_directory(source)) {
+            /* A single file is what the owner named, and nothing more. */
             add_place(plan, mount->target, mount->target,
                       plan_copy(plan, source + strlen(workspace) + 1), plan->workspace_fd, scan);
         }
@@ -344,6 +352,21 @@ static void exclude_hidden(struct plan *plan)
 
 /* ---- what is not there yet */
 
+/* A directory that were moved away with something hidden in it could be read in the next box. */
+static void hold_hidden(struct plan *plan, const struct place *place)
+{
+    for (size_t i = 0; i < place->scan->n_found; i++) {
+        const struct protect_found *found = &place->scan->found[i];
+        const char *path =
+            found->kind == FOUND_HIDE && strchr(found->path, '/')
+                ? plan_text(plan, "%s/%s", place->target[1] ? place->target : "", found->path)
+                : NULL;
+
+        if (path)
+            plan_strings_add(plan, &plan->held, path, strlen(path));
+    }
+}
+
 static void add_never(struct plan *plan)
 {
     struct plan_protected *protected = plan->protected;
@@ -355,6 +378,14 @@ static void add_never(struct plan *plan)
             protect_never_in_git(plan, place->target, place->root_fd);
         else if (!*place->below)
             protect_never(plan, protected->rules, place->scan, place->target, place->root_fd);
+        else
+            plan_alias_add(plan, place->target,
+                           plan_text(plan, "%s/%s", plan->workspace_view, place->below));
+        if (!*place->below)
+            hold_hidden(plan, place);
+        /* Around a root the wall stands too: all of the mount is the door's. */
+        if (strcmp(place->mount, place->target) != 0)
+            plan_never_root(plan, place->mount, -1);
     }
 }
 

@@ -459,13 +459,12 @@ TEST(no_rule_is_lost)
 {
     static const char *const nowhere[] = { "umount", "stime",   "clock_settime64",
                                            "vm86",   "vm86old", "clock_adjtime64" };
-    static const char *const x86_only[] = { "iopl",          "ioperm",       "modify_ldt",
-                                            "create_module", "query_module", "get_kernel_syms",
-                                            "uselib",        "ustat",        "sysfs",
-                                            "_sysctl",       "open",         "creat",
-                                            "mkdir",         "mknod",        "rename",
-                                            "link",          "symlink",      "unlink",
-                                            "rmdir" };
+    static const char *const x86_only[] = {
+        "iopl",   "ioperm", "modify_ldt", "create_module", "query_module", "get_kernel_syms",
+        "uselib", "ustat",  "sysfs",      "_sysctl",       "open",         "creat",
+        "mkdir",  "mknod",  "rename",     "link",          "symlink",      "unlink",
+        "rmdir"
+    };
 
     for (size_t a = 0; a < COUNT(arches); a++) {
         for (size_t i = 0; i < COUNT(seccomp_rules); i++) {
