@@ -99,8 +99,8 @@ done
 for value in '' NAME =value '='; do
     refuses "--env '$value'" 125 "--env: bad variable '$value'" run --env "$value" -- true
 done
-refuses "--env-pass with a value" 125 "--env-pass: bad variable name 'A=B'" run --env-pass A=B -- true
-refuses "--env-pass ''" 125 "--env-pass: bad variable name ''" run --env-pass '' -- true
+refuses "--env-pass with a value" 125 "--env-pass: the variable name 'A=B' has a '=' in it" run --env-pass A=B -- true
+refuses "--env-pass ''" 125 "--env-pass: the variable name '' is empty" run --env-pass '' -- true
 for value in '' x -1 1.5 99999999999; do
     refuses "--keep-fd '$value'" 125 "--keep-fd: bad .*: expected" run --keep-fd "$value" -- true
 done

@@ -278,16 +278,17 @@ static int read_word(struct reader *r, struct json_value *out)
 
 static int read_name(struct reader *r, const struct json_value *object, struct json_value *member)
 {
+    const char *name = "";
     size_t n = 0;
 
     if (!take(r, '"'))
         return wrong(r, "the name of a member is expected, in quotes");
-    int failed = read_text(r, &member->name);
+    int failed = read_text(r, &name);
     if (failed < 0)
         return failed;
-    for (const struct json_value *other = object->first; other && other != member;
-         other = other->next, n++)
-        if (strcmp(other->name, member->name) == 0)
+    member->name = name;
+    for (const struct json_value *other = object->first; other; other = other->next, n++)
+        if (strcmp(other->name, name) == 0)
             return wrong(r, "an object has a member twice");
     if (n == JSON_MEMBERS_MAX)
         return wrong(r, "an object has too many members");

@@ -31,7 +31,12 @@ static int load_for(struct identity *identity, const char *workspace, coop_error
 /* A workspace that is not there is the plan's to complain about. */
 static int find_workspace(struct identity *identity, const char *path, coop_error **err)
 {
+    struct stat st;
+
     free(identity->workspace_path);
+    identity->workspace_path = NULL;
+    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+        return 0;
     identity->workspace_path = realpath(path, NULL);
     return identity->workspace_path || errno != ENOMEM ? 0 : fail_no_memory(err);
 }
@@ -157,6 +162,16 @@ enum identity_route identity_route(const struct identity *identity)
     if (!trust_may_run_commands(identity->decision.trust))
         return ROUTE_REFUSED;
     return trust_meanings[identity->decision.trust].is_sandboxed ? ROUTE_BOX : ROUTE_HOST;
+}
+
+const struct finding *identity_only_error(const struct identity *identity)
+{
+    const struct findings *findings = &identity->findings;
+
+    for (size_t i = 0; findings->n_errors == 1 && i < findings->n; i++)
+        if (findings->items[i].severity == SEVERITY_ERROR)
+            return &findings->items[i];
+    return NULL;
 }
 
 void identity_complain(const struct identity *identity, bool all)

@@ -33,6 +33,9 @@ int identity_load(struct identity *identity, coop_error **err);
 /* What the configuration gives them. */
 int identity_fill(struct identity *identity, coop_policy *policy, coop_error **err);
 
+/* The one error among the findings; NULL: there are more, or none. */
+const struct finding *identity_only_error(const struct identity *identity);
+
 /* Prints the findings; with `all` also what is no error. */
 void identity_complain(const struct identity *identity, bool all);
 void identity_done(struct identity *identity);

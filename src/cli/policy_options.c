@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/quantity.h"
@@ -453,7 +454,7 @@ SET_FLAG(as_bwrap)
 
 const struct command_option policy_options_run[] = {
     POLICY_OPTIONS,
-    { "json", 0, NULL, "capture the output and print a result document", flag_json },
+    { "json", 0, NULL, "capture the output and print a result document", flag_json, true },
     { "quiet", 'q', NULL, "say nothing of its own unless it fails", flag_quiet },
     { "help", 'h', NULL, "show this help" },
     { 0 },
@@ -461,7 +462,7 @@ const struct command_option policy_options_run[] = {
 
 const struct command_option policy_options_plan[] = {
     POLICY_OPTIONS,
-    { "json", 0, NULL, "print a JSON document", flag_json },
+    { "json", 0, NULL, "print a JSON document", flag_json, true },
     { "as-bwrap", 0, NULL, "print the nearest bubblewrap command line", flag_as_bwrap },
     { "help", 'h', NULL, "show this help" },
     { 0 },
@@ -492,6 +493,16 @@ static int route(struct policy_arguments *arguments, coop_error **err)
     return fail_hint(err, r, "'coop whoami --as %s' says where that comes from", identity->as);
 }
 
+static int fail_finding(coop_error **err, const struct finding *finding)
+{
+    auto_buffer struct buffer origin = { 0 };
+
+    origin_print(&origin, finding->origin);
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "%s: %s",
+                      origin.data ? origin.data : "configuration", finding->message);
+    return finding->fix ? fail_hint(err, r, "%s", finding->fix) : r;
+}
+
 /* The configuration first: whatever a person types stands above it. */
 static int fill_from_config(struct policy_arguments *arguments, coop_error **err)
 {
@@ -503,6 +514,10 @@ static int fill_from_config(struct policy_arguments *arguments, coop_error **err
     if (r == 0)
         r = identity->as ? route(arguments, err) : 0;
     if (r == -EINVAL && err && !*err) {
+        const struct finding *only = identity_only_error(identity);
+
+        if (only)
+            return fail_finding(err, only);
         identity_complain(identity, false);
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "the configuration has %zu error%s; nothing was run",

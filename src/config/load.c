@@ -202,12 +202,11 @@ static void read_owner_files(const struct load *load)
 
 /* ---- the project's files */
 
-enum found { FOUND_NOTHING, FOUND_FILE, FOUND_LINK };
+enum found { FOUND_NOTHING, FOUND_FILE, FOUND_LINK, FOUND_FAILED };
 
-/* What is there and cannot be looked at is taken for a file: opening it tells why not. */
-static bool is_absent(int errnum)
+static enum found failed(void)
 {
-    return errnum == ENOENT || errnum == ENOTDIR;
+    return errno == ENOENT || errno == ENOTDIR ? FOUND_NOTHING : FOUND_FAILED;
 }
 
 /*
@@ -224,13 +223,13 @@ static enum found look(int workspace_fd, const char *name, struct stat *out_stat
         (void)snprintf(first, sizeof first, "%.*s", (int)(slash - name), name);
         dir_fd = openat(workspace_fd, first, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (dir_fd < 0 || fstat(dir_fd, out_stat) < 0)
-            return is_absent(errno) ? FOUND_NOTHING : FOUND_FILE;
+            return failed();
         if (S_ISLNK(out_stat->st_mode))
             return FOUND_LINK;
         name = slash + 1;
     }
     if (fstatat(slash ? dir_fd : workspace_fd, name, out_stat, AT_SYMLINK_NOFOLLOW) < 0)
-        return is_absent(errno) ? FOUND_NOTHING : FOUND_FILE;
+        return failed();
     return S_ISLNK(out_stat->st_mode) ? FOUND_LINK : FOUND_FILE;
 }
 
@@ -280,7 +279,11 @@ static void read_project_files(const struct load *load, int workspace_fd, char *
     enum found found[COUNT(project_files)];
 
     for (size_t i = 0; i < COUNT(project_files); i++)
-        found[i] = look(workspace_fd, project_files[i], &stats[i]);
+        if ((found[i] = look(workspace_fd, project_files[i], &stats[i])) == FOUND_FAILED) {
+            findings_add(load->findings, SEVERITY_ERROR, (struct origin){ project_files[i], 0, 0 },
+                         NULL, "look for a configuration of the project: %s", strerror(errno));
+            return;
+        }
     for (size_t i = 0; i < COUNT(project_files); i++) {
         if (found[i] == FOUND_NOTHING)
             continue;

@@ -62,6 +62,7 @@ static _Noreturn void watch(const struct seccomp_notif *asked, long parent)
         bool is_waiting = door_is_waiting(asked->id);
 
         if (!is_waiting || is_interrupted(asked)) {
+            (void)raw(SYS_prctl, PR_SET_PDEATHSIG, 0, 0, 0, 0); /* there is an answer to give */
             (void)raw(SYS_kill, parent, SIGKILL);
             if (is_waiting)
                 door_answer(asked->id, -RESTART_CALL);

@@ -156,7 +156,11 @@ static long show_hidden(const struct project_view *view, const char *name,
     return 0;
 }
 
-/* On the place of another mount, at one stroke: beneath it (Linux 6.5), then that one away. */
+/*
+ * On the place of another mount, at one stroke: beneath it (Linux 6.5), then that one away. Whoever
+ * has found the old file and not yet opened it is refused (EACCES): Landlock looks for rules upwards
+ * from a mount that hangs nowhere now. It cannot be moved aside instead: its file is unlinked.
+ */
 static long exchange(const struct project_view *view, const char *name, long tree)
 {
     long r =

@@ -7,6 +7,7 @@
  * of the same target. Mount points are made only in file systems of our own: where one would have
  * to be made in a directory of the host, the mount is refused.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -438,6 +439,7 @@ static const enum step_kind step_of_view[] = {
 
 static void emit_mount(struct plan *plan, const struct view_mount *mount)
 {
+    assert(mount->kind != VIEW_LINK);
     struct step *step = plan_add(plan, step_of_view[mount->kind], STAGE_BOX);
 
     step->source = mount->source;
@@ -692,7 +694,7 @@ static void add_own(struct view *view)
 {
     view_add(view, VIEW_PROC, NULL, "/proc")->flags = STEP_READ_ONLY;
     for (size_t i = 0; i < COUNT(hidden_of_proc); i++)
-        if (access(hidden_of_proc[i], F_OK) == 0)
+        if (access(hidden_of_proc[i], F_OK) == 0 || errno != ENOENT)
             view_add(view, VIEW_HIDE, NULL, hidden_of_proc[i]);
     view_add(view, VIEW_PTS, NULL, "/dev/pts");
     for (size_t i = 0; i < COUNT(private_places); i++)
