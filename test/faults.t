@@ -44,7 +44,7 @@ fi
 # only; and what goes on while the command runs: output passed on (see output.t), questions answered.
 sed -i -e '/^1:execve:1 /d' -e '/^1:fcntl:[123] /d' -e '/:\(read\|write\|ioctl\|pread64\):.* after/d' "$points"
 # Where there is a second way to do it, both must fail.
-command=$(sed -n 's/:landlock_restrict_self:.*//p' "$T/log")
+command=$(sed -n 's/:landlock_restrict_self:.*//p' "$T/log" | sort -u)
 echo "$command:close_range:0 0 before" >>"$points"
 note "$(wc -l <"$points") points of failure, of $(wc -l <"$T/log")"
 "$COOP" plan -c "$look" | sed -n 's/^ *\([0-9][0-9]*\)  [a-z][a-z]*  *\(.*\)/\2/p' | sort -u >"$T/steps"

@@ -129,25 +129,26 @@ bool plan_never_text(const struct plan *plan, int rule, const char **pattern, co
     return true;
 }
 
+#define PACKED_SIZE 400 /* of most patterns, at most */
+
 static int serialise(struct plan *plan, struct glob *const *globs, coop_error **err)
 {
     auto_buffer struct buffer out = { 0 };
     struct door_rules_header header = { 0 };
 
+    (void)buffer_reserve(&out, sizeof header + plan->n_never * PACKED_SIZE);
     buffer_append(&out, &header, sizeof header);
     append_roots(plan, &out, &header);
     glob_pack(&out, (const struct glob *const *)globs, plan->n_never);
     header.size = (uint32_t)out.length;
-    char *copy = out.failed ? NULL : plan_memory(plan, out.length);
-    if (!copy)
+    if (out.failed)
         return fail_no_memory(err);
     if (out.length > DOOR_RULES_MAX)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
                          "%zu patterns of protected paths are too many", plan->n_never);
-    memcpy(copy, out.data, out.length);
-    memcpy(copy, &header, sizeof header);
-    plan->door_rules = copy;
+    memcpy(out.data, &header, sizeof header);
     plan->door_rules_length = out.length;
+    plan->door_rules = take_ptr(out.data);
     return 0;
 }
 

@@ -199,6 +199,7 @@ void plan_done(struct plan *plan)
     free(plan->fds);
     free(plan->steps);
     free(plan->never_texts);
+    free(plan->door_rules);
     *plan = (struct plan){ 0 };
 }
 

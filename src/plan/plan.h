@@ -208,7 +208,7 @@ struct plan {
     struct plan_strings outside;   /* then: paths of the box that are not the workspace's */
     struct plan_strings hidden;    /* then: names of its top level that may not be read */
     struct plan_strings not_shown; /* then: names of its top level that are the box's own */
-    const char *door_rules;        /* the same for init: plan/door_rules.h */
+    char *door_rules;              /* the same for init: plan/door_rules.h */
     size_t door_rules_length;
     const struct sock_filter *seccomp;
     unsigned short seccomp_length;

@@ -27,7 +27,7 @@ static size_t append_aligned(struct buffer *out, size_t base, const void *bytes,
     return at;
 }
 
-static size_t n_of_ranges(const struct glob *glob, const struct glob_component *component)
+static size_t n_of_ranges(const struct glob_component *component)
 {
     size_t n = 0;
 
@@ -37,7 +37,6 @@ static size_t n_of_ranges(const struct glob *glob, const struct glob_component *
         if (token->kind == GLOB_TOKEN_CLASS && token->value + token->n_ranges > n)
             n = token->value + token->n_ranges;
     }
-    (void)glob;
     return n;
 }
 
@@ -52,11 +51,16 @@ static void pack_components(struct buffer *out, size_t base, struct glob *packed
     for (size_t i = 0; i < glob->n_components; i++) {
         const struct glob_component *from = &glob->components[i];
         struct glob_component component = *from;
-        size_t more = n_of_ranges(glob, from);
+        size_t more = 0;
+
+        if (from->shape == GLOB_GENERAL) /* the others need no tokens */
+            more = n_of_ranges(from);
+        else
+            component.n_tokens = 0;
 
         component.text = offset(append_aligned(out, base, from->text, from->length));
-        component.tokens =
-            offset(append_aligned(out, base, from->tokens, from->n_tokens * sizeof *from->tokens));
+        component.tokens = offset(
+            append_aligned(out, base, from->tokens, component.n_tokens * sizeof *from->tokens));
         n_ranges = more > n_ranges ? more : n_ranges;
         if (!out->failed)
             memcpy(out->data + base + at + i * sizeof component, &component, sizeof component);
