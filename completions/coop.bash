@@ -1,6 +1,6 @@
 # bash completion for coop(1)
 
-_coop_policy_options='--config --as --group --group-name --workspace --root --same-path --ro --rw --mount --volume --block --protect --protect-write
+_coop_policy_options='--config --as --cron --group --group-name --workspace --root --same-path --ro --rw --mount --volume --block --protect --protect-write
     --unprotect --protect-ignore-case --no-protect --env --env-pass
     --chdir --uid --hostname --network --allow-sockets --memory --pids --cpus --cpu-seconds
     --file-size --open-files --tmp-size --timeout --mode --profile --tty --keep-fd --command'
@@ -27,7 +27,7 @@ _coop_value() {
     --env | -e | --env-pass) mapfile -t COMPREPLY < <(compgen -e -- "${COMP_WORDS[COMP_CWORD]}") ;;
     --memory | -m | --file-size | --tmp-size) _coop_words '256m 512m 1g 2g 4g none' ;;
     --timeout) _coop_words '10s 30s 1m 10m 1h' ;;
-    --as | --group-name | --protect | --protect-write | --unprotect | --uid | --hostname | --pids | --cpus | --cpu-seconds | --open-files | --keep-fd | --command | -c)
+    --as | --cron | --group-name | --protect | --protect-write | --unprotect | --uid | --hostname | --pids | --cpus | --cpu-seconds | --open-files | --keep-fd | --command | -c)
         COMPREPLY=() ;;
     *) return 1 ;;
     esac

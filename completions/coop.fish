@@ -20,6 +20,7 @@ complete -c coop -s h -l help -d 'Show help'
 
 complete -c coop -n '__coop_in run plan whoami' -l config -r -F -d 'Read this file instead of the usual ones'
 complete -c coop -n '__coop_in run plan whoami' -l as -x -a 'terminal:default' -d 'On behalf of whom'
+complete -c coop -n '__coop_in run plan' -l cron -x -d 'The command of this cron entry'
 complete -c coop -n '__coop_in run plan whoami' -l group -d 'Said in a group'
 complete -c coop -n '__coop_in run plan whoami' -l group-name -x -d 'Said in the group of this name'
 complete -c coop -n '__coop_in run plan' -s w -l workspace -x -a '(__fish_complete_directories)' -d 'Directory the command may change'

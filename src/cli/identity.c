@@ -41,6 +41,45 @@ static int find_workspace(struct identity *identity, const char *path, coop_erro
     return identity->workspace_path || errno != ENOMEM ? 0 : fail_no_memory(err);
 }
 
+static const struct trust_user *find_user(const struct identity *identity, const char *name)
+{
+    for (size_t i = 0; i < identity->people.n_users; i++)
+        if (strcmp(identity->people.users[i].name, name) == 0)
+            return &identity->people.users[i];
+    return NULL;
+}
+
+/* An entry of [[cron]]: on behalf of its user, with that user's overrides and then its own. */
+static int take_cron(struct identity *identity, coop_error **err)
+{
+    struct config_items items = config_items(identity->config, "cron");
+    bool is_found = false;
+
+    while (!is_found && config_items_next(&items, &identity->cron_entry)) {
+        struct config_value name = config_child(&identity->cron_entry, "name");
+
+        is_found = strcmp(config_value_text(&name), identity->cron) == 0;
+    }
+    if (!is_found)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "no [[cron]] entry is called '%s'",
+                         identity->cron);
+    struct config_value user_name = config_child(&identity->cron_entry, "user");
+    const struct trust_user *user = find_user(identity, config_value_text(&user_name));
+    if (!user)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT,
+                         "the [[cron]] entry '%s' is for '%s', but no user has that name",
+                         identity->cron, config_value_text(&user_name));
+    identity->as = identity->cron;
+    identity->decision =
+        (struct trust_decision){ .user = user, .user_trust = user->trust, .trust = user->trust };
+    struct config_value own = config_child(&identity->cron_entry, "sandbox");
+    int r = config_override(identity->config,
+                            &identity->people.overrides[user - identity->people.users]);
+    if (r == 0)
+        r = config_override(identity->config, &own);
+    return r < 0 ? fail_no_memory(err) : 0;
+}
+
 int identity_load(struct identity *identity, coop_error **err)
 {
     int r = find_workspace(identity, identity->workspace ? identity->workspace : ".", err);
@@ -59,10 +98,12 @@ int identity_load(struct identity *identity, coop_error **err)
         if (r == 0)
             r = load_for(identity, identity->workspace_path, err);
     }
-    if (r < 0 || !identity->as)
+    if (r < 0 || (!identity->as && !identity->cron))
         return r;
     r = policy_people_new(identity->config, &identity->people, err);
-    if (r == 0)
+    if (r == 0 && identity->cron)
+        r = take_cron(identity, err);
+    else if (r == 0)
         r = policy_identify(identity->config, &identity->people, identity->as, identity->group,
                             &identity->decision, err);
     return r;

@@ -15,6 +15,7 @@ struct identity {
     const char *workspace;   /* --workspace; NULL: the configuration's, or the current directory */
     const char *as;          /* --as; NULL: coop run always sandboxes */
     const char *group;       /* --group; NULL: a direct message */
+    const char *cron;        /* --cron: an entry of the configuration, on behalf of its user */
 
     bool is_for_reading; /* nothing is to be made: memory stores that are not there stay away */
 
@@ -24,6 +25,7 @@ struct identity {
     struct policy_run run;
     char *workspace_path;           /* absolute */
     struct trust_decision decision; /* with --as */
+    struct config_value cron_entry; /* with --cron */
 };
 
 /* Reads the files. -EINVAL with no error object: everything is among the findings, and printed by

@@ -57,6 +57,13 @@ static int set_as(void *context, const char *value, coop_error **err)
     return trust_identity_check(value, err);
 }
 
+static int set_cron(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    IDENTITY(context)->cron = value;
+    return 0;
+}
+
 static int set_group(void *context, const char *value, coop_error **err)
 {
     (void)err;
@@ -418,6 +425,7 @@ SET_FLAG(as_bwrap)
     { "root", 0, "DIR[:ro]", "show what is in DIR as /, instead of a workspace", set_root, true }, \
     { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config, true }, \
     { "as", 0, "IDENTITY", "on behalf of whom, for example signal:+15555550101; see coop whoami", set_as, true }, \
+    { "cron", 0, "NAME", "the command of this [[cron]] entry, on behalf of its user", set_cron, true }, \
     { "group", 0, NULL, "with --as: said in a group, where nobody is owner", set_group, true }, \
     { "group-name", 0, "NAME", "the same, in the group of this name", set_group, true }, \
     { "same-path", 0, NULL, "show the workspace at its own path instead of /work", set_same_path }, \
@@ -556,14 +564,48 @@ void policy_arguments_done(struct policy_arguments *arguments)
 {
     coop_policy_free(arguments->policy);
     identity_done(&arguments->identity);
+    free(arguments->cron_argv);
     free(arguments->root);
     arguments->root = NULL;
     arguments->policy = NULL;
 }
 
+/* The command of a [[cron]] entry: a text for the shell, or words. */
+static int take_cron_command(struct policy_arguments *arguments, coop_error **err)
+{
+    struct config_value command = config_child(&arguments->identity.cron_entry, "command");
+    size_t n = 0;
+
+    if (command.node->kind != NODE_ARRAY) {
+        arguments->shell_text = config_value_text(&command);
+        return 0;
+    }
+    struct config_items items = config_value_items(&command);
+    for (struct config_value item; config_items_next(&items, &item); n++) {
+        char **grown = reallocarray(arguments->cron_argv, n + 2, sizeof *grown);
+
+        if (!grown)
+            return fail_no_memory(err);
+        arguments->cron_argv = grown;
+        grown[n] = (char *)(uintptr_t)config_value_text(&item);
+        grown[n + 1] = NULL;
+    }
+    return 0;
+}
+
 int policy_arguments_command(struct policy_arguments *arguments, int argc, char **argv, int first,
                              char *const **out, coop_error **err)
 {
+    if (arguments->identity.cron && first >= argc && !arguments->shell_text) {
+        int r = take_cron_command(arguments, err);
+
+        if (r < 0)
+            return r;
+        if (arguments->cron_argv) {
+            *out = arguments->cron_argv;
+            return 0;
+        }
+    }
     if (arguments->shell_text) {
         if (first < argc)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,

@@ -19,6 +19,7 @@ struct policy_arguments {
     const char *env_pass[POLICY_MAX_PASS + 1];
     size_t n_env_pass;
     char *shell_argv[4]; /* of -c */
+    char **cron_argv;    /* of --cron */
     const char *shell_text;
     bool tty, json, quiet, has_timeout, as_bwrap;
 };

@@ -1,0 +1,60 @@
+#!/bin/bash
+# The configurations in doc/examples: each is clean where it is meant to stand, and does what it says.
+. "$(dirname "$0")/box.sh"
+export HOME=$T/home XDG_CONFIG_HOME=$T/home/.config XDG_STATE_HOME=$T/state XDG_CACHE_HOME=$T/cache
+examples=$SRC/doc/examples
+mkdir -p "$XDG_CONFIG_HOME/coop" "$HOME"/{.cargo,tools,.npm-cache,artifacts,.ssh,.gnupg,project/src} ws/.git
+echo key >"$HOME/.ssh/id_rsa" && echo tool >"$HOME/tools/tool" && echo cached >"$HOME/.npm-cache/x" && echo app >"$HOME/project/src/app.ts"
+real_root && chown -R 4321:4321 ws "$HOME/project" "$HOME/artifacts" "$HOME/.cargo"
+cd ws || exit 1
+use() { cp "$examples/$1.toml" "$XDG_CONFIG_HOME/coop/coop.toml" && chmod 600 "$XDG_CONFIG_HOME/coop/coop.toml"; }
+clean() { is "$1 is clean" "$("$COOP" check --strict 2>&1 | grep -v ': info: ' | sed 's/, [0-9]* of [0-9]* expectations* holds*//')" "0 errors, 0 warnings"; }
+run() { "$COOP" run "$@" </dev/null; }
+
+use host-tools && clean host-tools
+is "host-tools: the project is at its own path" "$(run pwd)" "$PWD"
+is "host-tools: tools can be read" "$(run cat "$HOME/tools/tool")" tool
+refused "host-tools: and not written" run sh -c "echo x >'$HOME/tools/tool'"
+ok "host-tools: .cargo can be written" run sh -c "echo x >'$HOME/.cargo/x'"
+refused "host-tools: no keys" run cat "$HOME/.ssh/id_rsa"
+refused "host-tools: no hooks" run sh -c 'mkdir -p .git/hooks && echo x >.git/hooks/pre-commit'
+
+use mounts && (cd "$HOME/project" && clean mounts)
+is "mounts: a path is the same for all" "$(cd "$HOME/project" && run cat /src/app.ts)" app
+is "mounts: what lies over the root" "$(cd "$HOME/project" && run cat /cache/x)" cached
+refused "mounts: read-only" run sh -c 'echo x >/cache/x'
+ok "mounts: and not" run sh -c 'echo x >/out/x'
+is "mounts: seen outside" "$(cat "$HOME/artifacts/x")" x
+
+use session && clean session
+is "session: limits" "$(run --json true | jq -r .enforced.limits.memory.value)" "$((8 << 30))"
+refused "session: no network" run python3 -c 'import socket; socket.create_connection(("192.0.2.1", 80), 1)'
+
+use gateway && clean gateway
+is "gateway: the owner's run on the host" "$(run -q --as signal:+15555550100 sh -c 'echo $HOME' 2>/dev/null)" "$HOME"
+is "gateway: others' in a box" "$(run --as signal:+15555550102 sh -c 'echo $HOME')" /work
+is "gateway: nobody's in a group" "$(run --as signal:+15555550101 --group true 2>/dev/null; echo $?)" 125
+is "gateway: but in one that is trusted" "$(run --as signal:+15555550102 --group-name family sh -c 'echo $HOME')" /work
+is "gateway: bob has more memory" "$("$COOP" whoami --as signal:+15555550101 --json | jq -r .limits.memory.value)" 4g
+printf 'report:\n\t@cat /proc/self/cgroup >/dev/null; echo done\n' >Makefile
+is "gateway: the nightly command is carol's" "$(run --cron nightly)" "done"
+is "gateway: with less memory" "$(run --cron nightly --json | jq -r .enforced.limits.memory.value)" "$((512 << 20))"
+is "gateway: a cron entry that there is not" "$(run --cron weekly 2>&1; echo $?)" "coop run: no [[cron]] entry is called 'weekly'
+125"
+
+export ANTHROPIC_API_KEY=sk-ant-0123456789
+use campaign && clean campaign
+mkdir -p .campaign && cp "$examples/campaign.yaml" .campaign/sandbox.yaml
+if "$COOP" config decode .campaign/sandbox.yaml >/dev/null 2>&1; then
+    is "campaign: more commands need the owner" "$(run git --version 2>/dev/null; echo $?)" 125
+    ok "campaign: who approves them" "$COOP" allow .campaign/sandbox.yaml
+    clean "campaign, with what the project adds,"
+    is "campaign: then they run" "$(run make -n report | wc -l)" 1
+else
+    skip "campaign: a project's file" "coop-yaml was not built"
+fi
+is "campaign: its commands" "$(run git --version | cut -d ' ' -f 1-2)" "git version"
+is "campaign: and no other" "$(run ls >/dev/null 2>&1; echo $?)" 126
+is "campaign: force is refused" "$(run git push --force >/dev/null 2>&1; echo $?)" 126
+is "campaign: the second prefix, and the key" "$(run git -c core.pager=cat var -l 2>/dev/null | head -c 0; "$COOP" plan git status | grep -cE '^ +(OBEY_CAMPAIGN|ANTHROPIC_API_KEY)$')" 2
+done_testing
