@@ -275,4 +275,14 @@ refused "a directory with something hidden stays" box twice mv conf node_modules
 refused "nor by exchange" box twice python3 -c 'import ctypes; l = ctypes.CDLL(None); raise SystemExit(l.renameat2(-100, b"conf", -100, b"node_modules", 2) != 0)'
 ok "others can be moved" box twice sh -c 'mkdir a b && mv a b/ && rmdir b/a b'
 is "it is where it was" "$(cat twice/conf/.env)" x=1
+
+# ---- sockets have names too
+
+bind='import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect(sys.argv[1])'
+for name in .vscode .git/hooks /work/.envrc; do
+    refused "no socket called $name" box twice python3 -c "$bind" "$name"
+done
+ok "but others" box twice python3 -c "$bind" conf/a.sock
+ok "also by a long way" box twice sh -ec 'd=$(printf %0120d 0); mkdir $d; cd $d; python3 -c "$1" b.sock' - "$bind"
+ok "and outside of the workspace" box twice python3 -c "$bind" /tmp/c.sock
 done_testing

@@ -35,5 +35,8 @@ long door_read_memory(const struct seccomp_notif *asked, uint64_t at, void *out,
  * afterwards: else the number may be somebody else's by now. */
 long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out, size_t size);
 
+/* The caller's own socket, the call's first argument, as a descriptor of ours; -errno. */
+long door_take_socket(const struct seccomp_notif *asked);
+
 /* Tells the supervisor. `rule`: which protect rule, or -1. */
 void door_tell_refused(int nr, uint64_t count, int rule, const char *text);

@@ -47,7 +47,7 @@ static long group_of(uint32_t tid)
 }
 
 /* The caller's own socket, as a descriptor of ours. */
-static long take_socket(const struct seccomp_notif *asked)
+long door_take_socket(const struct seccomp_notif *asked)
 {
     long pidfd = raw(NR_PIDFD_OPEN, asked->pid, PIDFD_OF_THREAD);
 
@@ -191,7 +191,7 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
     long r = door_read_memory(asked, asked->data.args[1], &address, length);
     if (r < 0)
         return r;
-    long fd = take_socket(asked);
+    long fd = door_take_socket(asked);
     if (fd < 0)
         return fd;
     r = raw(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);

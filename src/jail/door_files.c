@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "jail/door_gate.h"
 #include "jail/door_place.h"
@@ -88,6 +90,7 @@ static long where_is(long fd, char out[PLACE_PATH_MAX])
     if (n <= 0)
         return 0;
     out[n] = '\0';
+    place_canonical(out, PLACE_PATH_MAX);
     return place_is_inside(out) ? n : 0;
 }
 
@@ -484,6 +487,46 @@ static long make(struct request *request, uint64_t path, int directory,
     return r;
 }
 
+/* A socket's name, relative to its directory: that is all the room an address has for sure. */
+static long act_bind(const struct request *request, const struct place *place)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    size_t n = strlen(place->name);
+
+    if (n >= sizeof address.sun_path)
+        return -ENAMETOOLONG;
+    memcpy(address.sun_path, place->name, n);
+    long fd = door_take_socket(request->asked);
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_fchdir, place->act_fd);
+    if (r == 0)
+        r = raw(SYS_bind, fd, &address, offsetof(struct sockaddr_un, sun_path) + n + 1);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
+/* Only names of files are the door's: the kernel does the others, and the wall watches it. */
+static long bind_for(struct request *request)
+{
+    union {
+        struct sockaddr_un address;
+        char bytes[sizeof(struct sockaddr_un) + 1];
+    } given;
+    uint64_t length = (uint32_t)request->asked->data.args[2];
+
+    door_clear(&given, sizeof given);
+    if (length <= offsetof(struct sockaddr_un, sun_path) || length > sizeof given.address)
+        return DOOR_CONTINUE;
+    long r = door_read_memory(request->asked, request->asked->data.args[1], &given, length);
+    if (r < 0)
+        return r == -ESRCH ? r : DOOR_CONTINUE;
+    if (given.address.sun_family != AF_UNIX || given.address.sun_path[0] == '\0')
+        return DOOR_CONTINUE;
+    (void)door_append(request->text, given.address.sun_path);
+    return make(request, request->path, AT_FDCWD, act_bind);
+}
+
 /* Something at `from` that is to come to a stricter place, or leave one. */
 static long check_moved(const struct request *request, const struct place *from,
                         const struct place *to)
@@ -785,6 +828,7 @@ static const struct {
     { SYS_linkat, 0, 1, 2, 3, 4, NO, NO, 0, false, link_for },
     { SYS_symlinkat, NO, 0, 1, 2, NO, NO, NO, 0, false, serve_symlink },
     { SYS_truncate, NO, 0, NO, NO, NO, NO, 1, 0, false, truncate_for },
+    { SYS_bind, NO, NO, NO, NO, NO, NO, NO, 0, false, bind_for },
     { SYS_umask, NO, NO, NO, NO, NO, NO, NO, 0, false, serve_umask },
 };
 

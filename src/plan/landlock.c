@@ -134,11 +134,10 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     return 0;
 }
 
-/* Making a socket needs no wall: a name without content that the owner would execute. */
-#define WALL_RIGHTS                                                                     \
-    (LANDLOCK_WRITE_FILE | LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_DIR | LANDLOCK_MAKE_REG | \
-     LANDLOCK_MAKE_FIFO | LANDLOCK_MAKE_BLOCK | LANDLOCK_MAKE_SYM | LANDLOCK_REFER |    \
-     LANDLOCK_TRUNCATE)
+#define WALL_RIGHTS                                                                      \
+    (LANDLOCK_WRITE_FILE | LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_DIR | LANDLOCK_MAKE_REG |  \
+     LANDLOCK_MAKE_FIFO | LANDLOCK_MAKE_SOCK | LANDLOCK_MAKE_BLOCK | LANDLOCK_MAKE_SYM | \
+     LANDLOCK_REFER | LANDLOCK_TRUNCATE)
 
 /*
  * Rights flow down: neither a place inside a protected root nor one that contains it gets any. Where

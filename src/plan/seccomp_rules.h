@@ -226,6 +226,7 @@ static const struct seccomp_rule seccomp_rules[] = {
     RULE("symlinkat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
     RULE("truncate", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
     RULE("umask", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
+    RULE("bind", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
     RULE("unlink", NOTIFY, IN(SECCOMP_ROOT | SECCOMP_ROOT_NEEDS), { 0 }),
     RULE("unlinkat", NOTIFY, IN(SECCOMP_ROOT | SECCOMP_ROOT_NEEDS), { 0 }),
     RULE("rmdir", NOTIFY, IN(SECCOMP_ROOT | SECCOMP_ROOT_NEEDS), { 0 }),

@@ -107,6 +107,7 @@ struct kernel_landlock_port {
 #define LANDLOCK_MAKE_CHAR      (1ull << 6)
 #define LANDLOCK_MAKE_DIR       (1ull << 7)
 #define LANDLOCK_MAKE_REG       (1ull << 8)
+#define LANDLOCK_MAKE_SOCK      (1ull << 9)
 #define LANDLOCK_MAKE_FIFO      (1ull << 10)
 #define LANDLOCK_MAKE_BLOCK     (1ull << 11)
 #define LANDLOCK_MAKE_SYM       (1ull << 12)
