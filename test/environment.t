@@ -96,7 +96,7 @@ like "pointing to the place for secrets" "$(set_by --env-pass AWS_SECRET_ACCESS_
 is "a value of one's own can be set" "$(set_by --env DATABASE_URL=sqlite:x printenv DATABASE_URL)" sqlite:x
 while IFS='|' read -r line place; do
     printf '[environment]\n%s\n' "$line" >bad.toml
-    like "in a file: $line" "$(set_by --config bad.toml true 2>&1)" "^bad.toml:$place: error: "
+    like "in a file: $line" "$(set_by --config bad.toml true 2>&1)" "^coop run: bad.toml:$place: "
     status "nothing runs" 125 set_by --config bad.toml true
 done <<'END'
 set.COOP_X = "1"|2:14

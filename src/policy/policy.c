@@ -305,11 +305,10 @@ int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case, c
 
 int coop_policy_set_env(coop_policy *policy, const char *name, const char *value, coop_error **err)
 {
-    if (!value)
+    if (!name || !value)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the variable '%s' has no value",
                          name ? name : "");
-    int r = env_check_set(name ? name : "", name ? strlen(name) : 0, value, strlen(value),
-                          policy->second_prefix, err);
+    int r = env_check_set(name, strlen(name), value, strlen(value), policy->second_prefix, err);
     if (r < 0)
         return r;
     for (size_t i = 0; i < policy->n_variables; i++)
