@@ -221,7 +221,7 @@ else
     mkdir "$T/unreadable" "$T/closed" "$T/closed/in"
     chmod 000 "$T/unreadable" "$T/closed"
     refuses "a workspace in a directory that cannot be entered" 125 "workspace '.*/closed/in': Permission denied" run -w "$T/closed/in" -- true
-    refuses "a workspace that cannot be entered" 125 "change directory '/work': Permission denied" run -w "$T/unreadable" -- true
+    refuses "a workspace that cannot be entered" 125 "unreadable: look for the project's configuration.*Permission denied" run -w "$T/unreadable" -- true
     chmod 700 "$T/unreadable" "$T/closed"
 fi
 

@@ -280,8 +280,12 @@ static void read_project_files(const struct load *load, int workspace_fd, char *
 
     for (size_t i = 0; i < COUNT(project_files); i++)
         if ((found[i] = look(workspace_fd, project_files[i], &stats[i])) == FOUND_FAILED) {
-            findings_add(load->findings, SEVERITY_ERROR, (struct origin){ project_files[i], 0, 0 },
-                         NULL, "look for a configuration of the project: %s", strerror(errno));
+            int errnum = errno;
+            const char *path = keep_path(load, strdup(load->request->workspace));
+
+            findings_add(load->findings, SEVERITY_ERROR, (struct origin){ path, 0, 0 }, NULL,
+                         "look for the project's configuration '%s': %s", project_files[i],
+                         strerror(errnum));
             return;
         }
     for (size_t i = 0; i < COUNT(project_files); i++) {
