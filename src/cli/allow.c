@@ -175,8 +175,13 @@ static int find_file(char path[PATH_MAX], coop_error **err)
     for (size_t i = 0; i < COUNT(names); i++) {
         char candidate[PATH_MAX + 32];
 
+        char found[PATH_MAX]; /* a realpath() that fails may write there all the same */
+
         (void)snprintf(candidate, sizeof candidate, "%s%s", directory, names[i]);
-        n += realpath(candidate, path) != NULL;
+        if (!realpath(candidate, found))
+            continue;
+        memcpy(path, found, strlen(found) + 1);
+        n++;
     }
     if (n == 1)
         return 0;
