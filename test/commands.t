@@ -1,6 +1,7 @@
 #!/bin/bash
 # Which commands may run: decided before (check), and held by the kernel (enforce).
 . "$(dirname "$0")/box.sh"
+export XDG_STATE_HOME=$T/state
 
 export XDG_CACHE_HOME=$T/cache XDG_CONFIG_HOME=$T/config
 git() { command git -c safe.directory='*' "$@"; }
