@@ -19,7 +19,8 @@ ok "host-tools: .cargo can be written" run sh -c "echo x >'$HOME/.cargo/x'"
 refused "host-tools: no keys" run cat "$HOME/.ssh/id_rsa"
 refused "host-tools: no hooks" run sh -c 'mkdir -p .git/hooks && echo x >.git/hooks/pre-commit'
 
-use mounts && (cd "$HOME/project" && clean mounts)
+use mounts && cd "$HOME/project" && clean mounts
+cd "$T/ws" || exit 1
 is "mounts: a path is the same for all" "$(cd "$HOME/project" && run cat /src/app.ts)" app
 is "mounts: what lies over the root" "$(cd "$HOME/project" && run cat /cache/x)" cached
 refused "mounts: read-only" run sh -c 'echo x >/cache/x'
