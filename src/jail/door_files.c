@@ -715,8 +715,10 @@ static long link_for(struct request *request)
     struct place to;
     long fd;
 
-    from.parent_fd = to.parent_fd = -1;
+    from.parent_fd = to.parent_fd = from.act_fd = -1;
     from.is_inside = false;
+    from.name = from.path;
+    from.path[0] = '\0';
     if (request->flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
         return DOOR_CONTINUE;
     long r = link_source(request, &fd, &from);
