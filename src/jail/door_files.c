@@ -716,7 +716,7 @@ static long link_for(struct request *request)
     long fd;
 
     from.parent_fd = to.parent_fd = from.act_fd = -1;
-    from.is_inside = false;
+    from.is_inside = from.is_top = from.had_slash = false;
     from.name = from.path;
     from.path[0] = '\0';
     if (request->flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
