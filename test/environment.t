@@ -8,6 +8,7 @@ in_box() { clean "$@" "$COOP" run -w ws env | sed -E 's/^(COOP_SESSION|COOP_CREA
 own="COOP_CREATED=...
 COOP_SESSION=...
 COOP_WORKSPACE=/work
+GIT_TEMPLATE_DIR=
 HOME=/work
 LOGNAME=tess
 PATH=/work/tools:/usr/local/bin:/usr/bin:/bin

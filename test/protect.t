@@ -276,6 +276,24 @@ refused "nor by exchange" box twice python3 -c 'import ctypes; l = ctypes.CDLL(N
 ok "others can be moved" box twice sh -c 'mkdir a b && mv a b/ && rmdir b/a b'
 is "it is where it was" "$(cat twice/conf/.env)" x=1
 
+# ---- what writes git's configuration, harmlessly
+
+git init -q dep && (cd dep && echo dep >dep && git add dep && git commit -qm dep)
+git init -q parent && (cd parent && mkdir a b && echo 1 >a/f && echo 2 >b/f && git add . && git commit -qm one &&
+    git submodule --quiet add "$T/dep" dep && git commit -qm sub)
+git clone -q parent child
+allow_file=(-e GIT_CONFIG_COUNT=1 -e GIT_CONFIG_KEY_0=protocol.file.allow -e GIT_CONFIG_VALUE_0=always)
+is "submodule update --init" "$(box child --same-path --ro "$T/dep" "${allow_file[@]}" sh -c 'git submodule --quiet update --init && cat dep/dep' 2>&1)" dep
+is "and no hooks came along" "$(find child/.git/modules -name hooks)" ""
+is "sparse-checkout" "$(box child --same-path sh -c 'git sparse-checkout set a && ls -d a b 2>/dev/null')" a
+is "config user.name" "$(box child sh -c 'git config user.name inside && git config user.name')" inside
+ok "remote add" box child git remote add up https://example.org/x.git
+refused "core.hooksPath is not harmless" box child git config core.hooksPath /tmp/x
+refused "nor is an alias" box child git config alias.x '!sh'
+mkdir fresh
+is "git init in an empty workspace" "$(box fresh sh -c 'git init -q . && git config user.name x && git commit -q --allow-empty -m x && git log --format=%s')" x
+is "without hooks" "$(ls fresh/.git/hooks 2>/dev/null)" ""
+
 # ---- sockets have names too
 
 bind='import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect(sys.argv[1])'

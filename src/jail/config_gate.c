@@ -60,7 +60,7 @@ static const struct box_root *find_root(const struct coop_box *box, const char *
 static int open_beneath(int root_fd, const char *path, int flags, mode_t mode)
 {
     const struct kernel_open_how how = {
-        .flags = (uint64_t)(flags | O_NONBLOCK | O_CLOEXEC),
+        .flags = (uint64_t)(flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK)),
         .mode = mode,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };

@@ -149,6 +149,9 @@ static void set_git(struct building *building)
     char *end = NULL;
     unsigned long n = count && *count ? strtoul(count, &end, 10) : 0;
 
+    /* A new repository gets no hooks, not even samples: their directory is protected. */
+    if (plan->n_never > 0 && !get(plan, "GIT_TEMPLATE_DIR"))
+        put(building, plan_copy(plan, "GIT_TEMPLATE_DIR="));
     if (!plan->git_excludes || (end && *end) || n > 1000)
         return;
     for (size_t i = 0; i < COUNT(git_settings); i++, n++) {
