@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,10 +110,7 @@ static int read_directory(struct search *search, const char *path, coop_error **
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
             length + n + 2 > sizeof full)
             continue;
-        memcpy(full, path, length);
-        if (length > 0)
-            full[length] = '/';
-        memcpy(full + length + (length > 0), entry->d_name, n + 1);
+        (void)snprintf(full, sizeof full, "%s%s%s", path, length > 0 ? "/" : "", entry->d_name);
         if (is_directory((int)fd, entry)) {
             buffer_append(&search->pending, full, strlen(full) + 1);
             r = search->pending.failed ? fail_no_memory(err) : 0;

@@ -217,7 +217,8 @@ static int overlay_texts(const coop_policy *request, coop_policy *child, coop_er
 {
     int r = 0;
 
-    if (request->workspace && (!child->workspace || strcmp(child->workspace, request->workspace)))
+    if (request->workspace &&
+        (!child->workspace || strcmp(child->workspace, request->workspace) != 0))
         r = coop_policy_set_workspace(child, request->workspace, err);
     if (r == 0 && request->directory)
         r = coop_policy_set_directory(child, request->directory, err);
