@@ -45,13 +45,6 @@ install: all
 	meson configure $(BUILD) --prefix=$(PREFIX)
 	DESTDIR=$(DESTDIR) meson install -C $(BUILD)
 
-# Everything that clang-tidy knows, the slow analyzer too; `make test` runs the rest of it.
-tidy: setup-test
-	[ -f build-clang/build.ninja ] || CC=clang meson setup --werror -Dmusl=disabled build-clang
-	$(NINJA) -C build-clang
-	git ls-files 'src/**/*.c' | grep -Ev '_(test|fuzz)\.c$$' | \
-	    xargs -n 4 -P "$$(nproc)" clang-tidy --quiet --warnings-as-errors='*' -p build-clang
-
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
