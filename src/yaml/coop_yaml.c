@@ -45,7 +45,7 @@ static void refuse(struct place place, const char *fix, const char *sentence)
     reader.is_over = true;
 }
 
-/* False if reading cannot go on; a tag can be overlooked for now. */
+/* False if reading cannot go on. A tag is an error too, but one after which the rest can be read. */
 static bool check_properties(const yaml_event_t *event, const yaml_char_t *anchor, bool has_tag)
 {
     struct place place = problem_place(event->start_mark);
