@@ -138,7 +138,7 @@ static int find_records(struct scan *scan, struct records *records, coop_error *
     int r = 1;
 
     if (!options->cache_directory)
-        small = RECORDS_MAX;
+        return walk_tree(scan, RECORDS_MAX, NULL, NULL, records, err);
     if (small > 0)
         r = walk_tree(scan, small, NULL, NULL, records, err);
     if (r <= 0)
