@@ -10,7 +10,7 @@ PREFIX ?= /usr/local
 BUILD  ?= build
 NINJA  ?= ninja
 
-.PHONY: all setup demo test check test-kernels bench install format tidy clean
+.PHONY: all setup demo test check test-kernels bench install format clean
 
 all: $(BUILD)/build.ninja
 	@$(NINJA) -C $(BUILD) $(if $(V),-v,)
