@@ -30,8 +30,9 @@ static size_t n_root_names;          /* of the shortest */
 static const char *outside, *hidden; /* lists of strings, each ends with an empty one */
 static const char *held, *aliases;
 static const char *gates; /* by pattern: 1 if it has one */
-static const struct glob *globs;
-static size_t n_globs;
+static void *patterns;
+static size_t n_patterns;
+static bool is_unpacked;
 
 static void *map_rules(int fd, struct door_rules_header *header)
 {
@@ -71,8 +72,18 @@ bool place_rules_load(int fd)
     held = rules + header.held_at;
     aliases = rules + header.aliases_at;
     gates = rules + header.gates_at;
-    globs = glob_unpack(rules + header.patterns_at, &n_globs);
+    patterns = rules + header.patterns_at;
+    n_patterns = glob_n_packed(patterns);
     return true;
+}
+
+/* Most commands ask for nothing that needs deciding: unpacking, which writes, waits for the first. */
+static const struct glob *pattern_at(size_t i)
+{
+    if (!is_unpacked)
+        glob_unpack(patterns);
+    is_unpacked = true;
+    return glob_packed(patterns, i);
 }
 
 static bool is_within(const char *path, const char *ancestor, size_t n)
@@ -149,7 +160,7 @@ struct subject {
 static const struct subject *prepare(struct subject *subject, const char *path)
 {
     subject->is_too_long =
-        !glob_path_init(&subject->names, path, n_globs > 0 && glob_packed(globs, 0)->ignore_case);
+        !glob_path_init(&subject->names, path, n_patterns > 0 && pattern_at(0)->ignore_case);
     return subject;
 }
 
@@ -173,8 +184,8 @@ static int first_rule(const char *path, bool (*says)(const struct glob *, const 
     static struct subject space;
     const struct subject *subject = prepare(&space, path);
 
-    for (size_t i = 0; i < n_globs; i++)
-        if (subject->is_too_long || says(glob_packed(globs, i), &subject->names))
+    for (size_t i = 0; i < n_patterns; i++)
+        if (subject->is_too_long || says(pattern_at(i), &subject->names))
             return (int)i;
     return -1;
 }
@@ -186,8 +197,8 @@ int place_rule(const char *path)
 
 int place_gate(const char *path)
 {
-    for (size_t i = 0; place_is_inside(path) && i < n_globs; i++)
-        if (glob_match(glob_packed(globs, i), path + 1, true))
+    for (size_t i = 0; place_is_inside(path) && i < n_patterns; i++)
+        if (glob_match(pattern_at(i), path + 1, true))
             return gates[i] ? (int)i : -1;
     return -1;
 }
@@ -223,8 +234,8 @@ static int first_stricter(const char *path, const char *other)
 
     (void)prepare(&here, path);
     (void)prepare(&there, other);
-    for (size_t i = 0; i < n_globs; i++)
-        if (is_stricter(glob_packed(globs, i), &here, &there))
+    for (size_t i = 0; i < n_patterns; i++)
+        if (is_stricter(pattern_at(i), &here, &there))
             return (int)i;
     return -1;
 }
@@ -252,8 +263,8 @@ static int judge_entry(bool is_link)
     (void)prepare(&there, tree.other);
     if (here.is_too_long || there.is_too_long)
         return tree.unclear;
-    for (size_t i = 0; i < n_globs; i++) {
-        const struct glob *glob = glob_packed(globs, i);
+    for (size_t i = 0; i < n_patterns; i++) {
+        const struct glob *glob = pattern_at(i);
         bool concerns = glob_reach(glob, &here.names, &reach) ||
                         (is_link && glob_reach_is_meant(glob, &reach, n_root_names));
 

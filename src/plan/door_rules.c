@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/door_known.h"
 #include "plan/door_rules.h"
 #include "plan/plan.h"
 #include "policy/glob_pack.h"
@@ -58,15 +59,29 @@ static void append_pattern(struct buffer *out, const char *root, const char *pat
     buffer_append_string(out, *pattern == '/' ? pattern + 1 : pattern);
 }
 
-static struct glob *compile(const struct plan_never *never, bool ignore_case,
-                            struct findings *findings)
+/* Most patterns were known when coop was built, and are there as bytes. */
+static int pack(struct glob_packing *packing, const struct plan_never *never, bool ignore_case,
+                struct buffer *text, coop_error **err)
 {
-    auto_buffer struct buffer text = { 0 };
+    const struct door_known *known = NULL;
 
-    append_pattern(&text, never->root, never->pattern);
-    if (text.failed)
-        return NULL;
-    return glob_new(text.data, text.length, ignore_case, never->origin, findings);
+    text->length = 0;
+    append_pattern(text, never->root, never->pattern);
+    if (text->failed)
+        return fail_no_memory(err);
+    if (!ignore_case)
+        known = door_known(text->data, text->length);
+    if (known) {
+        glob_pack_add_record(packing, known->record, known->size);
+        return 0;
+    }
+    auto_findings struct findings findings = { 0 };
+    struct glob *glob = glob_new(text->data, text->length, ignore_case, never->origin, &findings);
+    if (!glob)
+        return findings.n_errors ? findings_fail(&findings, err) : fail_no_memory(err);
+    glob_pack_add(packing, glob);
+    glob_free(glob);
+    return 0;
 }
 
 static void append_strings(struct buffer *out, const struct plan_strings *strings)
@@ -131,15 +146,26 @@ bool plan_never_text(const struct plan *plan, int rule, const char **pattern, co
 
 #define PACKED_SIZE 400 /* of most patterns, at most */
 
-static int serialise(struct plan *plan, struct glob *const *globs, coop_error **err)
+int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
 {
     auto_buffer struct buffer out = { 0 };
+    auto_buffer struct buffer text = { 0 };
     struct door_rules_header header = { 0 };
+    struct glob_packing packing;
+    int r = 0;
 
+    if (plan->n_never == 0 && !plan->is_root_view)
+        return 0;
+    if (plan->failed)
+        return fail_no_memory(err);
     (void)buffer_reserve(&out, sizeof header + plan->n_never * PACKED_SIZE);
     buffer_append(&out, &header, sizeof header);
     append_roots(plan, &out, &header);
-    glob_pack(&out, (const struct glob *const *)globs, plan->n_never);
+    glob_pack_begin(&packing, &out, plan->n_never);
+    for (size_t i = 0; r == 0 && i < plan->n_never; i++)
+        r = pack(&packing, &plan->never[i], ignore_case, &text, err);
+    if (r < 0)
+        return r;
     header.size = (uint32_t)out.length;
     if (out.failed)
         return fail_no_memory(err);
@@ -149,29 +175,5 @@ static int serialise(struct plan *plan, struct glob *const *globs, coop_error **
     memcpy(out.data, &header, sizeof header);
     plan->door_rules_length = out.length;
     plan->door_rules = take_ptr(out.data);
-    return 0;
-}
-
-int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
-{
-    auto_findings struct findings findings = { 0 };
-    struct glob **globs = plan_memory(plan, plan->n_never * sizeof *globs);
-    int r = 0;
-
-    if (plan->n_never == 0 && !plan->is_root_view)
-        return 0;
-    if (!globs || plan->failed)
-        return fail_no_memory(err);
-    for (size_t i = 0; i < plan->n_never; i++)
-        globs[i] = compile(&plan->never[i], ignore_case, &findings);
-    for (size_t i = 0; i < plan->n_never && r == 0; i++)
-        if (!globs[i])
-            r = findings.n_errors ? findings_fail(&findings, err) : fail_no_memory(err);
-    if (r == 0)
-        r = serialise(plan, globs, err);
-    if (r == 0)
-        r = keep_texts(plan, err);
-    for (size_t i = 0; i < plan->n_never; i++)
-        glob_free(globs[i]);
-    return r;
+    return keep_texts(plan, err);
 }

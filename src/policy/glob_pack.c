@@ -69,21 +69,48 @@ static void pack_components(struct buffer *out, size_t base, struct glob *packed
         offset(append_aligned(out, base, glob->ranges, n_ranges * sizeof *glob->ranges));
 }
 
-void glob_pack(struct buffer *out, const struct glob *const *globs, size_t n)
+void glob_pack_record(struct buffer *out, const struct glob *glob)
 {
     size_t base = out->length;
+    struct glob packed = *glob;
+
+    packed.written = packed.text = NULL;
+    packed.tokens = NULL;
+    buffer_append(out, &packed, sizeof packed);
+    pack_components(out, base, &packed, glob);
+    (void)append_aligned(out, base, NULL, 0);
+    if (!out->failed)
+        memcpy(out->data + base, &packed, sizeof packed);
+}
+
+void glob_pack_begin(struct glob_packing *packing, struct buffer *out, size_t n)
+{
     const uint64_t count = n;
 
+    *packing = (struct glob_packing){ out, out->length, 0 };
     buffer_append(out, &count, sizeof count);
     for (size_t i = 0; i < n; i++)
-        buffer_append(out, globs[i], sizeof *globs[i]);
-    for (size_t i = 0; i < n; i++) {
-        struct glob packed = *globs[i];
+        buffer_append(out, &count, sizeof count);
+}
 
-        packed.written = packed.text = NULL;
-        packed.tokens = NULL;
-        pack_components(out, base, &packed, globs[i]);
-        if (!out->failed)
-            memcpy(out->data + base + sizeof count + i * sizeof packed, &packed, sizeof packed);
-    }
+/* The next record begins here. */
+static void note_place(struct glob_packing *packing)
+{
+    const uint64_t at = packing->out->length - packing->base;
+
+    packing->n_added++;
+    if (!packing->out->failed)
+        memcpy(packing->out->data + packing->base + packing->n_added * sizeof at, &at, sizeof at);
+}
+
+void glob_pack_add(struct glob_packing *packing, const struct glob *glob)
+{
+    note_place(packing);
+    glob_pack_record(packing->out, glob);
+}
+
+void glob_pack_add_record(struct glob_packing *packing, const void *record, size_t size)
+{
+    note_place(packing);
+    buffer_append(packing->out, record, size);
 }

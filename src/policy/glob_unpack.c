@@ -11,28 +11,34 @@ static void *pointer(void *packed, const void *at)
     return (char *)packed + (uintptr_t)at;
 }
 
-const struct glob *glob_unpack(void *packed, size_t *out_n)
+static void unpack(struct glob *glob)
 {
-    uint64_t n = *(const uint64_t *)packed;
-    struct glob *globs = (struct glob *)(void *)((char *)packed + sizeof n);
+    glob->components = pointer(glob, glob->components);
+    glob->ranges = pointer(glob, glob->ranges);
+    for (size_t i = 0; i < glob->n_components; i++) {
+        struct glob_component *component = &glob->components[i];
 
-    for (uint64_t i = 0; i < n; i++) {
-        struct glob *glob = &globs[i];
-
-        glob->components = pointer(packed, glob->components);
-        glob->ranges = pointer(packed, glob->ranges);
-        for (size_t j = 0; j < glob->n_components; j++) {
-            struct glob_component *component = &glob->components[j];
-
-            component->text = pointer(packed, component->text);
-            component->tokens = pointer(packed, component->tokens);
-        }
+        component->text = pointer(glob, component->text);
+        component->tokens = pointer(glob, component->tokens);
     }
-    *out_n = (size_t)n;
-    return globs;
 }
 
-const struct glob *glob_packed(const struct glob *globs, size_t i)
+void glob_unpack(void *packed)
 {
-    return &globs[i];
+    const uint64_t *places = packed;
+
+    for (uint64_t i = 0; i < places[0]; i++)
+        unpack((struct glob *)((char *)packed + places[1 + i]));
+}
+
+size_t glob_n_packed(const void *packed)
+{
+    return (size_t) * (const uint64_t *)packed;
+}
+
+const struct glob *glob_packed(const void *packed, size_t i)
+{
+    const uint64_t *places = packed;
+
+    return (const struct glob *)((const char *)packed + places[1 + i]);
 }
