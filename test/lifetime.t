@@ -214,6 +214,8 @@ is "end of input is seen" "$(printf 'a\nb\n' | run -c 'wc -l')" 2
 is "input from a file" "$(run -- cat <"$SRC/test/tap.sh" | cksum)" "$(cksum <"$SRC/test/tap.sh")"
 is "input from /dev/null" "$(run -c 'cat; echo end' </dev/null)" end
 coproc talk { "$COOP" run -c 'while read -r x; do echo "got $x"; done; echo end'; }
+# shellcheck disable=SC2154
+talker=$talk_PID # bash forgets it when the coprocess ends
 exec 8>&"${talk[1]}" 9<&"${talk[0]}"
 eval "exec ${talk[1]}>&-"
 echo one >&8
@@ -226,8 +228,7 @@ exec 8>&-
 read -rt 10 answer <&9
 is "and its end" "${answer-}" "end"
 exec 9<&-
-# shellcheck disable=SC2154
-wait "$talk_PID" 2>/dev/null
+wait "$talker" 2>/dev/null
 
 seq 1 5 >"$T/lines"
 loop() { while read -r x; do printf '%s ' "$x"; timeout -s KILL 20 "$COOP" run -- "$@" || echo "failed $?"; done <"$T/lines"; }
