@@ -35,6 +35,7 @@ setup-test:
 	@tools/setup test
 
 test-kernels: all
+	@tools/setup kernels
 	@tools/test-kernels
 
 bench: all

@@ -62,6 +62,12 @@ function rate_goal(   best, threads, n) {
         goal("fresh boxes on 2 cores, " fact["seconds"] " s, " threads " threads", ">= 1000 /s", best, "/s", 1000, 1)
 }
 
+# How many times slower the reference is.
+function reference_goal(what, group, who, reference, limit) {
+    if (has(group, who) && has(group, reference))
+        goal(what, sprintf(">= %d x faster", limit), median(group, reference) / median(group, who), "x", limit, 1)
+}
+
 function set_goals(   plain) {
     ratio_goal("coop run, private network", "latency", "coop-none", 2.6)
     if (has("latency", "bwrap") && has("latency", "coop-none")) {
@@ -83,6 +89,12 @@ function set_goals(   plain) {
     rate_goal()
     memory_goal("memory of an idle box, library", "library-none", "library-plain")
     memory_goal("memory of an idle box, coop run", "coop-none", "plain")
+    reference_goal("MCP server, start to first answer, against node", "mcp-start", "coop", "node", 20)
+    reference_goal("MCP, reading 4 KiB, against node", "mcp-read", "coop-4k", "node-4k", 3)
+    reference_goal("  the same with read_file", "mcp-read", "coop-own-4k", "node-4k", 3)
+    reference_goal("MCP, reading 400 KiB, against node", "mcp-read", "coop-400k", "node-400k", 3)
+    if (has("mcp-bash", "mcp"))
+        goal("MCP, 'bash true', against a library call", "<= 1.3 x", median("mcp-bash", "mcp") / median("mcp-bash", "library"), "x", 1.3, 0)
 }
 
 function shown(i,   format) {
@@ -188,6 +200,9 @@ function print_text(   i) {
     print_group("library calls, /bin/true", "library", "plain")
     print_group("the caller's and the host's size", "conditions", "")
     print_group("without (0) and with (n) idle boxes", "idle", "")
+    print_group("MCP: start to first answer", "mcp-start", "")
+    print_group("MCP: reading a file", "mcp-read", "")
+    print_group("MCP: bash true", "mcp-bash", "library")
     print_items()
     print_throughput()
     print_memory()

@@ -1,6 +1,6 @@
 # bash completion for coop(1)
 
-_coop_policy_options='--config --as --cron --group --group-name --workspace --root --same-path --ro --rw --mount --volume --block --protect --protect-write
+_coop_policy_options='--config --as --cron --group --group-name --workspace --root --same-path --read-only --restrict --ro --rw --mount --volume --block --protect --protect-write
     --unprotect --protect-ignore-case --no-protect --env --env-pass
     --chdir --uid --hostname --network --allow-sockets --memory --pids --cpus --cpu-seconds
     --file-size --open-files --tmp-size --timeout --mode --profile --tty --keep-fd --command'
@@ -18,8 +18,8 @@ _coop_paths() { # -f: files, -d: directories
 # The value of an option; fails when it is one that takes none.
 _coop_value() {
     case $1 in
-    --workspace | -w | --root) _coop_paths -d ;;
-    --config | --ro | --rw | --volume | -v | --block | --chdir) _coop_paths -f ;;
+    --workspace | -w | --root | --restrict) _coop_paths -d ;;
+    --config | --policy | --ro | --rw | --volume | -v | --block | --chdir) _coop_paths -f ;;
     --network) _coop_words 'none off host' ;;
     --mode) _coop_words 'required preferred disabled' ;;
     --profile) _coop_words 'default dev' ;;
@@ -35,7 +35,7 @@ _coop_value() {
 
 _coop_takes_value() {
     case $1 in
-    --group | --no-protect | --protect-ignore-case | --same-path | --allow-sockets | --tty | -t | --json | --quiet | -q | --as-bwrap | --help | -h) return 1 ;;
+    --group | --no-protect | --protect-ignore-case | --same-path | --read-only | --allow-sockets | --tty | -t | --json | --quiet | -q | --as-bwrap | --help | -h) return 1 ;;
     esac
 }
 
@@ -53,17 +53,47 @@ _coop_command_at() {
     return 1
 }
 
+# The verb of a question, and what it is about; fails behind "--" and where an option is meant.
+_coop_question() {
+    local at word=${COMP_WORDS[COMP_CWORD]}
+    if ! at=$(_coop_command_at); then
+        case ${COMP_WORDS[COMP_CWORD - 1]} in -*) _coop_takes_value "${COMP_WORDS[COMP_CWORD - 1]}" && return 1 ;; esac
+        case $word in -*) return 1 ;; esac
+        _coop_words 'read write exec connect bind env syscall'
+        return
+    fi
+    [ "${COMP_WORDS[at - 1]}" = -- ] && return 1
+    case ${COMP_WORDS[at]} in
+    read | write | exec | connect) _coop_paths -f ;;
+    env) mapfile -t COMPREPLY < <(compgen -e -- "$word") ;;
+    esac
+}
+
 _coop() {
     local word=${COMP_WORDS[COMP_CWORD]} at
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        _coop_words 'run plan status doctor whoami config check allow --help --version'
+        _coop_words 'run plan why status doctor whoami mcp config check allow --help --version'
         return
     fi
     case ${COMP_WORDS[1]} in
-    run | plan) ;;
+    run | plan | why) ;;
     status | doctor) _coop_words '--json --help' && return ;;
     whoami) _coop_words '--as --group --group-name --workspace --config --json --help' && return ;;
+    mcp)
+        case ${COMP_WORDS[COMP_CWORD - 1]} in
+        --client) _coop_words 'claude-code claude-desktop codex cursor gemini vscode windsurf zed' && return ;;
+        --port) COMPREPLY=() && return ;;
+        --token-file) _coop_paths -f && return ;;
+        esac
+        _coop_value "${COMP_WORDS[COMP_CWORD - 1]}" && return
+        case $word in
+        -*) _coop_words '--as --group --group-name --workspace --policy --config --read-only --filesystem-names --http --port --token-file --quiet --write --client --help' ;;
+        i*) _coop_words install ;;
+        *) _coop_paths -d ;;
+        esac
+        return
+        ;;
     check)
         case $word in -*) _coop_words '--config --workspace --strict --live --narrower --json --help' ;; *) _coop_paths -f ;; esac
         return
@@ -78,6 +108,7 @@ _coop() {
         ;;
     *) return ;;
     esac
+    if [ "${COMP_WORDS[1]}" = why ] && _coop_question; then return; fi
     if at=$(_coop_command_at); then
         if declare -F _command_offset >/dev/null; then
             _command_offset "$at"
@@ -94,6 +125,7 @@ _coop() {
         case ${COMP_WORDS[1]} in
         run) _coop_words "$_coop_policy_options --json --quiet --help" ;;
         plan) _coop_words "$_coop_policy_options --json --as-bwrap --help" ;;
+        why) _coop_words "$_coop_policy_options --policy --json --help" ;;
         esac
         ;;
     *) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;

@@ -66,6 +66,7 @@ refuses "unknown letter" 125 "unknown option '-Z'" run -Z -- true
 refuses "letters run together" 125 "unknown option '-tq'" run -tq -- true
 refuses "an option without its value" 125 "'--memory' needs a value" run --memory
 refuses "a letter without its value" 125 "'-w' needs a value" run -w
+accepts "a letter with its value behind it" "ok" run -w. -m1g -e=A=ok -c 'echo $A'
 refuses "a value for an option that takes none" 125 "'--json' takes no value" run --json=yes -- true
 refuses "unknown option with escapes in it" 125 "unknown option" run "$(printf -- '--\033[31mred\377')" -- true
 for option in memory file-size tmp-size; do
@@ -84,7 +85,11 @@ done
 for value in '' 0 0s -1s x 5y 1s1h 99999999999999999999s '1 s' s; do
     refuses "--timeout '$value'" 125 "--timeout: bad duration .*: (expected|too long)" run --timeout "$value" -- true
 done
-refuses "--memory too small to start anything" 125 "--memory: .*4096.*expected" run --memory 4096 -- true
+refuses "--memory too small to start anything" 125 "--memory: bad memory '1m': expected at least 4m$" run --memory 1m -- true
+refuses "--memory too small, in odd bytes" 125 "--memory: bad memory '4097': expected at least 4m$" run --memory 4097 -- true
+refuses "--tmp-size too small" 125 "--tmp-size: bad tmp-size '1k': expected at least 64k$" run --tmp-size 1k -- true
+refuses "--cpus too large" 125 "--cpus: bad cpus '100000': expected 0.01 to 1000$" run --cpus 100000 -- true
+refuses "--cpus too small" 125 "--cpus: bad cpus '0.001': expected 0.01 to 1000$" run --cpus 0.001 -- true
 for value in '' -1 x 4294967295 99999999999 1.5; do
     refuses "--uid '$value'" 125 "--uid: bad .*: expected" run --uid "$value" -- true
 done
@@ -101,14 +106,28 @@ for value in '' NAME =value '='; do
 done
 refuses "--env-pass with a value" 125 "--env-pass: the variable name 'A=B' has a '=' in it" run --env-pass A=B -- true
 refuses "--env-pass ''" 125 "--env-pass: the variable name '' is empty" run --env-pass '' -- true
+for value in 'A B=1' '1A=1' 'A+=1'; do
+    refuses "--env '$value': no name" 125 "--env: the variable name '.*' (has something else in it|begins with a digit)" run --env "$value" -- true
+done
+accepts "--env with a name that programs use and shells do not" "single" run --env discovery.type=single -- printenv discovery.type
+for value in 0 1 2; do
+    refuses "--keep-fd $value is the box's own" 125 "the descriptor $value cannot be kept: .*standard input" run --keep-fd $value -- true
+done
 for value in '' x -1 1.5 99999999999; do
     refuses "--keep-fd '$value'" 125 "--keep-fd: bad .*: expected" run --keep-fd "$value" -- true
 done
 refuses "--keep-fd of a closed descriptor" 125 "descriptor 77 .*not open" run --keep-fd 77 -- true
+refuses "--block of a link" 125 "hide '/work/through-file': the target is a symbolic link" run --block through-file -- true
 refuses "--block ''" 125 "--block: the blocked path is empty" run --block '' -- true
 accepts "the good neighbours" ok run --memory 1.5g --pids 100 --cpu-seconds 10 --file-size 1m \
     --open-files 100 --tmp-size 10m --timeout 1m30s --hostname a-b.c --network off --mode required \
     --profile dev --env A= --env-pass NOT_SET -- echo ok
+
+# --- the subcommand ------------------------------------------------------------------------------------------
+is "coop sandbox alone explains" "$("$COOP" sandbox 2>&1 >/dev/null | head -n 1; "$COOP" sandbox >/dev/null 2>&1; echo $?)" \
+    "$(printf 'usage: coop sandbox status [options]\n2')"
+is "coop sandbox run is no way to write coop run" "$("$COOP" sandbox run true 2>&1; echo $?)" \
+    "$(printf "coop: there is no 'coop sandbox run': write 'coop run'\n2")"
 
 # --- the command -----------------------------------------------------------------------------------------
 refuses "no command" 125 'the command is missing' run
@@ -221,7 +240,7 @@ else
     mkdir "$T/unreadable" "$T/closed" "$T/closed/in"
     chmod 000 "$T/unreadable" "$T/closed"
     refuses "a workspace in a directory that cannot be entered" 125 "workspace '.*/closed/in': Permission denied" run -w "$T/closed/in" -- true
-    refuses "a workspace that cannot be entered" 125 "unreadable: look for the project's configuration.*Permission denied" run -w "$T/unreadable" -- true
+    refuses "a workspace that cannot be entered" 125 "/unreadable: enter the workspace: Permission denied" run -w "$T/unreadable" -- true
     chmod 700 "$T/unreadable" "$T/closed"
 fi
 
@@ -246,6 +265,21 @@ ln -s dir link-to-dir
 before=$(snapshot .)
 refuses "a target that goes through a link" 125 "link-to-dir" run --ro /usr/share:/work/link-to-dir -- true
 hints "says that a link is in the way" 'link'
+# The kernel's own, which is no directory of files: by what it is, not by its name.
+ln -s /proc "$T/kernel"
+for place in /proc /proc/self /proc/sys "$T/kernel" /sys /sys/kernel /dev /sys/fs/cgroup /dev/pts; do
+    [ -d "$place" ] || continue
+    refuses "the workspace is $place" 125 "the workspace '$place' belongs to the host's kernel" run -w "$place" -- true
+    for option in --ro --rw; do
+        refuses "$option $place" 125 "the mount source '$place' belongs to the host's kernel" run $option "$place:/x" -- true
+    done
+done
+rm "$T/kernel"
+refuses "a file of the kernel's" 125 "'/proc/self/oom_score_adj' belongs to the host's kernel" run --rw /proc/self/oom_score_adj:/x/y -- true
+refuses "-v of the kernel's" 125 "the mount source '/sys' belongs to the host's kernel" run -v /sys:/x:ro -- true
+refuses "--mount of the kernel's" 125 "the mount source '/dev' belongs to the host's kernel" run --mount type=bind,source=/dev,target=/x -- true
+refuses "--root of the kernel's" 125 "'/proc' belongs to the host's kernel" run --root /proc -- true
+refuses "the whole host" 125 "the mount source '/' belongs to the host's kernel" run --ro /:/x -- true
 refuses "a target inside a tmpfs, where nothing is yet" 125 "'/x/dir2/f' lies in '/x'" run --ro file:/x/dir2/f --mount type=tmpfs,target=/x -- true
 accepts "nested targets, the inner one given first" data run --ro file:/x/dir2/f --ro dir:/x/dir -- cat /x/dir2/f
 accepts "a target inside the workspace that is there" data run --ro file:/work/empty-file -- cat /work/empty-file
@@ -258,6 +292,8 @@ refuses "--mount of another type" 125 "bad mount type 'volume'" run --mount type
 refuses "--mount tmpfs with a source" 125 "no source" run --mount type=tmpfs,source=/usr,target=/x -- true
 refuses "--mount with an unknown key" 125 "unknown mount key 'sorce'" run --mount type=bind,sorce=/usr,target=/x -- true
 hints "and suggests the near one" 'source'
+refuses "--mount with a key twice" 125 "the mount key 'type' is given twice" run --mount type=bind,type=tmpfs,target=/x -- true
+refuses "--mount with a key twice, otherwise spelt" 125 "the mount key 'dst' is given twice" run --mount type=tmpfs,target=/x,dst=/y -- true
 refuses "--mount with a bare word" 125 "bad mount word 'rw'" run --mount type=bind,rw,source=/usr,target=/x -- true
 refuses "--mount with a bad size" 125 "bad size 'big'" run --mount type=tmpfs,target=/x,size=big -- true
 refuses "--mount with a relative target" 125 "target 'x' is relative" run --mount type=tmpfs,target=x -- true

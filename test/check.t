@@ -228,9 +228,10 @@ before=$(find ws -printf '%p %s\n' | sort)
 if can_live; then
     like "in a real box too" "$(check --live)" '^0 errors, 0 warnings, 15 of 15 expectations hold$'
     json=$(check --live --json)
-    is "which agrees where it was tried" "$(grep -c '"live": "agrees"' <<<"$json")" 12
+    is "which agrees where it was tried" "$(grep -c '"live": "agrees"' <<<"$json")" 14
     is "and never disagrees" "$(grep -c '"live": "disagrees"' <<<"$json")" 0
-    is "commands and refused users are not tried" "$(grep -c '"live": "not tried"' <<<"$json")" 3
+    is "for refused users there is nothing to try" "$(grep -A1 '"live": "not tried"' <<<"$json" | tr -s ' \n' ' ')" ' "live": "not tried", "tried": "they may run nothing" '
+    is "commands are decided, and not run" "$(grep -c '"tried": "decided as for a run; nothing was run"' <<<"$json")" 2
     is "nothing is left of it" "$(find ws -printf '%p %s\n' | sort)" "$before"
 else
     skip_never "in a real box too" "coop itself cannot run in a box here"
@@ -254,6 +255,47 @@ can_live && like "a box that disagrees" "$(check --live)" "error: 'allow read li
 rm ws/.env ws/link
 file <<<$'[[expect]]\nallow = "read private/x"\n[[expect]]\nallow = "write new"'
 can_live && is "it is the workspace that is tried" "$(check --live --json | grep -c '"live": "agrees"')" 2
+file <<'EOF'
+[commands]
+strength = "enforce"
+[commands.cat]
+[commands.env]
+[[expect]]
+allow = "exec /bin/cat"
+[[expect]]
+deny = "exec /bin/ls"
+[[expect]]
+deny = "read /bin/ls"
+[[expect]]
+allow = "-- cat made | cat"
+[[expect]]
+deny = "-- ls"
+[[expect]]
+allow = "-- cat; env"
+[[expect]]
+deny = "syscall memfd_create"
+[[expect]]
+deny = "syscall mount"
+[[expect]]
+allow = "syscall read"
+[[expect]]
+allow = "bind 127.0.0.1:8000"
+EOF
+if can_live; then
+    json=$(check --live --json)
+    is "with enforce the box agrees too" "$(grep -o '"live": "[a-z ]*"' <<<"$json" | sort | uniq -c | tr -s ' \n' ' ')" ' 9 "live": "agrees" 1 "live": "not tried" '
+    is "and its programs are asked about, not run" "$(grep -c 'its programs could be executed in a box; nothing was run' <<<"$json")" 2
+    like "nobody tries what may be called" "$json" '"tried": "nobody knows what an allowed call does"'
+    ok "nothing was made" test ! -e ws/made
+    # A program that is there and cannot run.
+    mkdir -p bin
+    printf '[sandbox]\nextra_ro_paths = ["%s"]\n[commands]\nstrength = "enforce"\n[commands."%s"]\n[[expect]]\nallow = "-- %s"\n' "$T/bin" "$T/bin/tool" "$T/bin/tool" | file
+    printf '#!/bin/sh\n' >bin/tool
+    chmod 644 bin/tool
+    like "a program that the kernel would not execute" "$(check --live)" "in a real box it fails: Permission denied, but by the policy it is allowed"
+    chmod 755 bin/tool
+    like "and one that it would" "$(check --live --json)" '"live": "agrees"'
+fi
 says "an owner may do anything" "error: expected 'deny read ~/.ssh/id_rsa', but it is allowed by trust 'owner'" <<'EOF'
 [sandbox]
 enabled = true

@@ -26,9 +26,10 @@ options_of_page() { # TITLE-PATTERN
     awk -v title="$1" '/^\.S[sh] / { in_it = $0 ~ title; next } in_it && /^\.It Fl/' "$SRC/man/coop.1" |
         sed -E 's/^\.It Fl ([a-z]) , Fl -([a-z-]+).*/-\1 --\2/; s/^\.It Fl -([a-z-]+).*/--\1/' | sort
 }
-both='Options of run and plan'
-is "coop(1) names the options of run" "$(options_of_page "$both|Options of run alone")" "$(options_of_help run)"
-is "coop(1) names the options of plan" "$(options_of_page "$both|Options of plan alone")" "$(options_of_help plan)"
+all='Options of run, plan and why'
+is "coop(1) names the options of run" "$(options_of_page "$all|Options of run alone")" "$(options_of_help run)"
+is "coop(1) names the options of plan" "$(options_of_page "$all|Options of plan alone")" "$(options_of_help plan)"
+is "coop(1) names the options of why" "$(options_of_page "$all|Options of why alone")" "$(options_of_help why)"
 for sub in status doctor; do
     is "coop(1) names the options of $sub" "$(options_of_page "Options of status and doctor")" \
         "$(options_of_help $sub)"
@@ -67,13 +68,42 @@ is "bash completes a subcommand" "$(complete_bash doc)" "doctor"
 is "bash completes no option of coop's after the command" "$(complete_bash run ls --net)" ""
 is "bash knows an option of plan alone" "$(complete_bash plan --as-)" "--as-bwrap"
 is "bash does not offer it to run" "$(complete_bash run --as-)" ""
+is "bash completes a question" "$(complete_bash why sys)" "syscall"
+is "bash knows an option of why alone" "$(complete_bash why --pol)" "--policy"
 for shell in zsh:_coop fish:coop.fish; do
     if command -v "${shell%:*}" >/dev/null; then
         ok "${shell%:*} can parse ${shell#*:}" "${shell%:*}" -n "$SRC/completions/${shell#*:}"
     else
-        skip_never "${shell%:*} can parse ${shell#*:}" "no ${shell%:*} here"
+        skip "${shell%:*} can parse ${shell#*:}" "no ${shell%:*} here"
     fi
 done
+
+# ---- what is installed for the suite is used by it, and what it uses is installed
+
+declare -A command_of=([util-linux]=unshare [procps]=pgrep [iproute2]=ip [libcap2-bin]=setcap [uidmap]=newuidmap
+    [nodejs]=node [default-jre-headless]=java)
+packages=$("$SRC/tools/setup" --list test)
+for package in $(comm -13 <("$SRC/tools/setup" --list build | sort) <(sort <<<"$packages")); do
+    used=$(grep -lrw -- "${command_of[$package]-$package}" "$SRC"/test/*.t "$SRC/test/run" "$SRC"/test/*.sh | head -n 1)
+    isnt "tools/setup test: something uses $package" "$used" ""
+done
+for package in shellcheck zsh fish mandoc libcap2-bin jq python3 strace; do
+    ok "tools/setup test: installs $package" grep -qx "$package" <<<"$packages"
+done
+kernels=$("$SRC/tools/setup" --list kernels)
+for package in jq python3 util-linux procps; do
+    ok "tools/setup kernels: installs $package" grep -qx "$package" <<<"$kernels"
+done
+like "make test-kernels sets them up" "$(make -n -C "$SRC" test-kernels 2>&1)" 'tools/setup kernels'
+# An ordinary user on a machine without packages is told one line.
+mkdir fake
+printf '#!/bin/sh\necho 1000\n' >fake/id
+printf '#!/bin/sh\nexit 1\n' >fake/dpkg-query
+chmod 755 fake/*
+said=$(PATH=$PWD/fake:$PATH "$SRC/tools/setup" build 2>&1)
+is "tools/setup as a user without packages: fails" "$?" 1
+like "and names one line that begins with fresh lists" "$said" "^  sudo sh -c 'apt-get update && apt-get install -y .*libseccomp-dev.*'\$"
+rm -r fake
 
 # ---- README and its kin
 
@@ -112,9 +142,48 @@ documented=$(sed -nE 's/^\.(It )?Ic ([a-z_]+( , [a-z_-]+)*).*/\2/p' "$SRC/man/co
 printed=$({
     "$COOP" run --mode preferred --json --timeout 50ms --cpus 1 --cpu-seconds 9 --file-size 1m --open-files 64 -- sleep 60
     "$COOP" run --mode preferred --json -- no-such-command
+    "$COOP" status --json
+    "$COOP" doctor --json
+    "$COOP" plan --mode preferred --json true
 } 2>/dev/null | sed -nE 's/^ *"([a-z_-]+)": .*/\1/p' | sort -u)
 is "coop-result(5) documents what is printed" "$(comm -13 <(echo "$documented") <(echo "$printed"))" ""
 is "and nothing that is not" "$(comm -23 <(echo "$documented") <(echo "$printed"))" ""
+
+# Values too: those of the page's item against those that the sources can give.
+values_of_page() { # ITEM
+    awk -v item="$1" '/^\.It / { in_it = $3 == item && $2 == "Ic" && !seen; seen = seen || in_it; next } /^\.(El|Ss|Sh|Bl)/ { in_it = 0 } in_it' \
+        "$SRC/man/coop-result.5" | grep -oE '^\.(Ql|Pq Ql) [^ ]+' | awk '{ print $NF }' | sort -u
+}
+operations=$({
+    grep -hoE 'coop_denial\)\{ "[a-z-]+"|is_late \? "[a-z-]+"' "$SRC/src/jail/result.c" | grep -oE '"[a-z-]+"'
+    sed -n '/^static const char \*operation_of/,/^}/p' "$SRC/src/jail/result.c" | grep -oE '"[a-z-]+"'
+    echo '"exec"' # of cli/run_json.c
+} | tr -d '"' | sort -u)
+is "coop-result(5) names the operations that there are" "$(values_of_page operation)" "$operations"
+kinds=$(sed -nE 's/^ *\[COOP_ERROR_[A-Z_]+\] = "([a-z-]+)".*/\1/p' "$SRC/src/base/error.c" | grep -vxE 'none|timeout|cancelled' | sort -u)
+is "and the kinds of errors" "$(values_of_page kind)" "$kinds"
+outcomes=$(sed -nE 's/^ *\[SELFTEST_[A-Z_]+\] = \{ "([a-z-]+)".*/\1/p' "$SRC/src/cli/doctor.c" | sort -u)
+is "and the outcomes of the self-test" "$(values_of_page outcome)" "$outcomes"
+stages=$(sed -nE 's/.*\[STAGE_[A-Z]+\] = "([a-z]+)".*/\1/p' "$SRC/src/plan/print.c" | sort -u)
+is "and the stages of a plan" "$(values_of_page stage)" "$stages"
+# And those that are given: each operation and origin of these is on the page.
+mkdir -p given/.git
+printf '[commands]\nstrength = "check"\n' >given.toml
+{
+    "$COOP" run -w given --mode preferred --json --timeout 2s -- sh -c 'mkdir .vscode; echo x >.mcp.json; echo y >x; mv x .envrc; unshare -U true; sleep 60'
+    "$COOP" run -w given --mode preferred --json -- no-such-command
+    "$COOP" run -w given --mode preferred --config given.toml --json -- rm -r x
+} 2>/dev/null | jq -c '.denials[]' >denials
+for value in $(jq -r .operation denials | sort -u); do
+    ok "the operation '$value', which was given, is documented" grep -qx -- "$value" <(values_of_page operation)
+done
+[ "$("$COOP" status --json | jq -r .tier)" = landlock ] ||
+    is "several sorts were given" "$(jq -r .operation denials | sort -u | xargs)" "create exec rename syscall time write"
+while read -r value; do
+    ok "the origin '$value', which was given, is documented" grep -qE "^\.Ql $value( |\$)" "$SRC/man/coop-result.5"
+done < <(jq -r .origin denials | sort -u)
+is "of a command that is not there, the target is its name" "$(jq -r 'select(.rule == "the view of the box").target' denials)" no-such-command
+is "of one that may not run, the whole" "$(jq -r 'select(.origin == "commands").target' denials)" "rm -r x"
 
 ok "the licence is the Apache License 2.0" grep -q 'Version 2.0, January 2004' "$SRC/LICENSE"
 done_testing

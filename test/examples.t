@@ -26,6 +26,7 @@ is "mounts: what lies over the root" "$(cd "$HOME/project" && run cat /cache/x)"
 refused "mounts: read-only" run sh -c 'echo x >/cache/x'
 ok "mounts: and not" run sh -c 'echo x >/out/x'
 is "mounts: seen outside" "$(cat "$HOME/artifacts/x")" x
+is "mounts: the reviewer sees its part" "$(run --as worker:code-reviewer sh -c 'cat /src/app.ts; echo x >/src/app.ts || ls -d /src /README.md' 2>/dev/null)" $'app\n/src'
 
 use session && clean session
 is "session: limits" "$(run --json true | jq -r .enforced.limits.memory.value)" "$((8 << 30))"

@@ -2,6 +2,8 @@
 # Every system call of the set-up fails once. Then either coop refuses, says what it was doing and
 # leaves nothing, and the command has not run; or the failure was of no importance, and the command
 # finds exactly what it would have found otherwise.
+# First the plan that every run has; then plans with steps of other kinds, of which only those calls are
+# made to fail that no plan before had.
 # COOP_TEST_QUICK=1: of each sort of call only some.
 . "$(dirname "$0")/tap.sh"
 . "$SRC/test/leftovers.sh"
@@ -23,43 +25,24 @@ cat /etc/passwd /etc/group /etc/hosts /proc/sys/kernel/hostname
 ls -a / /dev /etc /run
 pwd
 cut -d" " -f 5,6 /proc/self/stat # process group and session
-touch ran'
+touch "${RAN-ran}"'
 points=$T/points
 
-if ! "$FAILAT" "$T/log" "$COOP" run -c "$look" >"$T/expected" 2>"$T/err" </dev/null; then
-    skip "faults in the set-up" "cannot trace: $(head -n 1 "$T/err")"
-    done_testing
-fi
-rm -f ran
-"$FAILAT" "$T/log" "$COOP" run -c "$look" >"$T/again" 2>"$T/err" </dev/null
-rm -f ran
-is "two runs see the same" "$(diff "$T/expected" "$T/again")" ''
-is "every call of coop's is known" "$(grep unknown "$T/log")" ''
-if [ "${COOP_TEST_QUICK-}" = 1 ]; then
-    awk '{ split($1, p, ":"); k = p[1] ":" p[2]; if (n[k]++ < 2 || n[k] % 7 == 0) print }' "$T/log" >"$points"
-else
-    cp "$T/log" "$points"
-fi
-# Left out: what starts coop itself; how it asks whether 0, 1 and 2 are open, which can fail in one way
-# only; and what goes on while the command runs: output passed on (see output.t), questions answered.
-sed -i -e '/^1:execve:1 /d' -e '/^1:fcntl:[123] /d' -e '/:\(read\|write\|ioctl\|pread64\):.* after/d' "$points"
-# Where there is a second way to do it, both must fail.
-command=$(sed -n 's/:landlock_restrict_self:.*//p' "$T/log" | sort -u)
-echo "$command:close_range:0 0 before" >>"$points"
-note "$(wc -l <"$points") points of failure, of $(wc -l <"$T/log")"
-"$COOP" plan -c "$look" | sed -n 's/^ *\([0-9][0-9]*\)  [a-z][a-z]*  *\(.*\)/\2/p' | sort -u >"$T/steps"
-
-before=$(snapshot .)
-refused=0 harmless=0
+# What a plan is run with, set by begin: its name, coop's options, and where the command leaves its mark.
+plan=() mark=ran
+n_bad=0 refused=0 harmless=0
 : >"$T/sentences"
 : >"$T/pids"
-n_bad=0
+: >"$T/failed" # steps that were made to
+
 # The view may be smaller than usual (something of the host could not be looked at), and rlimits may
 # stand in for a cgroup. But nothing may be there that is not usually there, and no mask may be missing.
+# What can only be read need not be the box's own.
+sorted() { sed 's/^\([^ ]* [^ ]* ro[^ ]*\),idmapped/\1/' "$1" | sort; }
 as_good() {
     local removed added
-    added=$(comm -13 <(sort "$T/expected") <(sort "$T/out") | grep -Ev '^Max (processes|data size) ')
-    removed=$(comm -23 <(sort "$T/expected") <(sort "$T/out") | grep -E '^/e/[df] |^[A-Z].*:')
+    added=$(comm -13 <(sorted "$T/expected") <(sorted "$T/out") | grep -Ev '^Max (processes|data size) ')
+    removed=$(comm -23 <(sorted "$T/expected") <(sorted "$T/out") | grep -E '^/e/[df] |^[A-Z].*:')
     [ -z "$added" ] && [ -z "$removed" ]
 }
 bad() { # POINT WHY
@@ -71,8 +54,8 @@ bad() { # POINT WHY
 try() { # POINT before|after
     local r=0 why='' tries=0
     while :; do
-        rm -f ran
-        timeout 20 "$FAILAT" "$T/pid" -f "$1" "$COOP" run -c "$look" >"$T/out" 2>"$T/err" </dev/null
+        rm -f "$mark"
+        timeout 20 "$FAILAT" "$T/pid" -f "$1" "$COOP" run ${plan[@]+"${plan[@]}"} -c "$look" >"$T/out" 2>"$T/err" </dev/null
         r=$?
         tries=$((tries + 1))
         [ $r = 97 ] && [ $tries -lt 10 ] || break
@@ -82,52 +65,128 @@ try() { # POINT before|after
     97) note "$1 did not happen again" ;;
     0)
         harmless=$((harmless + 1))
-        [ -e ran ] || why="success, but the command did not run"
+        [ -e "$mark" ] || why="success, but the command did not run"
         [ -s "$T/err" ] && why=${why:-success, but something on stderr}
         as_good || why=${why:-the command found something else}
         ;;
     125 | 126 | 127)
         refused=$((refused + 1))
         head -n 1 "$T/err" >>"$T/sentences"
-        [ "$2" = before ] && [ -e ran ] && why="refused, but the command ran"
+        [ "$2" = before ] && [ -e "$mark" ] && why="refused, but the command ran"
         [ "$2" = before ] && [ -s "$T/out" ] && why=${why:-refused, but something on stdout}
-        grep -Eq '^coop run: (.*[a-z].*: |out of memory$|the sandbox is required)' "$T/err" || why=${why:-the sentence does not say what was done}
+        grep -Eq '^coop run: (.*[a-z].*: |out of memory$|the sandbox is required|the descriptor 9 to keep)' "$T/err" || why=${why:-the sentence does not say what was done}
         [ -n "$(sed 1d "$T/err" | grep -v '^  hint: ')" ] && why=${why:-more than a sentence and a hint}
         ;;
     124) why="hangs" ;;
     *)
         # The command runs already, and its box was ended.
-        if [ "$2" = after ] && [ $r = 137 ] && [ ! -s "$T/err" ]; then
+        if [ "$2" = after ] && [ $r = 137 ] && ! grep -qv 'so the box was ended' "$T/err"; then
             refused=$((refused + 1))
-        elif [ "$2" = after ] && [ $r = 1 ] && grep -Eq "^touch: cannot touch 'ran': " "$T/err" && [ ! -e ran ] && as_good; then
+        elif [ "$2" = after ] && [ $r = 1 ] && grep -Eq "^touch: cannot touch '.*ran': " "$T/err" "$T/out" && [ ! -e "$mark" ]; then
             refused=$((refused + 1)) # init could not do it for the command, and so it was not done
         else
             why="exit status $r"
         fi
         ;;
     esac
-    rm -f ran
-    [ -z "$why" ] || bad "$1 ($2)" "$why"
+    rm -f "$mark"
+    [ -z "$why" ] || bad "$name: $1 ($2)" "$why"
 }
-while read -r point _ when; do
-    try "$point" "$when"
-done <"$points"
-note "$refused refused, $harmless harmless"
-is "each failure is refused in one sentence before the command runs, or changes nothing" "$n_bad" 0
-ok "most were refused" [ $refused -gt $((harmless / 2)) ]
-nothing_left "no file and no mount is left" "$before" .
+
+# The plan's calls: of the first plan all, of others those before the command that the first does not have,
+# by who makes them, which they are and what they are about. Left out: what starts coop itself; how it asks
+# whether 0, 1 and 2 are open, which can fail in one way only; and what goes on while the command runs:
+# output passed on (see output.t), questions answered.
+new_points() {
+    sort -s -t: -k 1,1 "$T/log" | grep -v -e '^1:execve:1 ' -e '^1:fcntl:[123] ' -e ':\(read\|write\|ioctl\|pread64\):.* after' >"$T/all"
+    if [ "$name" = default ]; then
+        cp "$T/all" "$T/default"
+        cat "$T/all"
+    else
+        diff --old-line-format= --unchanged-line-format= --new-line-format='%dn
+' <(keys "$T/default") <(keys "$T/all") | sed 's/$/p/' | sed -n -f - <(grep ' before' "$T/all")
+    fi |
+        if [ "${COOP_TEST_QUICK-}" = 1 ]; then
+            awk '{ split($1, p, ":"); k = p[1] ":" p[2]; if (n[k]++ < 2 || n[k] % 7 == 0) print }'
+        else
+            cat
+        fi
+}
+keys() { grep ' before' "$1" | cut -d' ' -f 1,4- | sed 's/[0-9][0-9]*/N/g'; }
+# Which steps of the plan were made to fail, by the words of the sentences.
+note_failed() {
+    sed -n -e 's/.*start the sandbox: step [0-9]* of [0-9]*, \(.*\): [^:]*$/\1/p' \
+        -e 's/.*the sandbox is not available: \(.*\): [^:]*$/\1/p' "$T/sentences" >>"$T/failed"
+    # Where ids are mapped from outside, that is done before the box is made, and said in other words.
+    grep -q "'uid_map' of a new user namespace" "$T/sentences" && sed -n '/^map ids/p' "$T/steps" >>"$T/failed"
+    alike "$T/failed"
+}
+# How many instructions and rules there are, which ids are mapped, and whether a mount is then made
+# read-only: the same calls.
+alike() { sed -E -i -e 's/^(landlock|seccomp|wall.*), [0-9]+/\1, N/' -e 's/^map ids.*/map ids/' -e 's/^bind read-only/bind/' "$1" && sort -u -o "$1" "$1"; }
+inject() { # NAME OPTIONS...: every new call of this plan fails
+    local never before
+    name=$1
+    shift
+    plan=("$@")
+    rm -f "$mark"
+    if ! "$FAILAT" "$T/log" "$COOP" run ${plan[@]+"${plan[@]}"} -c "$look" >"$T/expected" 2>"$T/err" </dev/null; then
+        tap_result 1 "$name: runs"
+        head -n 5 "$T/err" | sed 's/^/# /'
+        return
+    fi
+    rm -f "$mark"
+    "$FAILAT" "$T/log" "$COOP" run ${plan[@]+"${plan[@]}"} -c "$look" >"$T/again" 2>"$T/err" </dev/null
+    rm -f "$mark"
+    is "$name: two runs see the same" "$(diff "$T/expected" "$T/again")" ''
+    is "$name: every call of coop's is known" "$(grep unknown "$T/log")" ''
+    new_points >"$points"
+    if [ "$name" = default ]; then # where there is a second way to do it, both must fail
+        command=$(sed -n 's/:landlock_restrict_self:.*//p' "$T/log" | sort -u)
+        echo "$command:close_range:0 0 before" >>"$points"
+    fi
+    note "$name: $(wc -l <"$points") points of failure, of $(wc -l <"$T/log")"
+    "$COOP" plan ${plan[@]+"${plan[@]}"} -c "$look" | sed -n 's/^ *\([0-9][0-9]*\)  [a-z][a-z]*  *\(.*\)/\2/p' >"$T/steps"
+    alike "$T/steps"
+    before=$(snapshot "$T/w" "$T/shared")
+    n_bad=0 refused=0 harmless=0
+    while read -r point _ when _; do
+        try "$point" "$when"
+    done <"$points"
+    note "$name: $refused refused, $harmless harmless"
+    is "$name: each failure is refused in one sentence before the command runs, or changes nothing" "$n_bad" 0
+    [ "$name" = default ] && ok "most were refused" [ $refused -gt $((harmless / 2)) ]
+    nothing_left "$name: no file and no mount is left" "$before" "$T/w" "$T/shared"
+    note_failed
+    never=$(comm -23 "$T/steps" "$T/failed")
+    if [ "${COOP_TEST_QUICK-}" = 1 ]; then
+        note "$name: $(grep -c . <<<"$never") steps did not fail"
+    else
+        is "$name: every step of the plan was made to fail and named, here or before" "$never" ''
+    fi
+}
+
+mkdir "$T/shared" && echo x >"$T/shared/file"
+exec 9<"$T/shared/file"
+if ! "$FAILAT" "$T/log" "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null; then
+    skip "faults in the set-up" "cannot trace: $(head -n 1 "$T/err")"
+    done_testing
+fi
+inject default
+mkdir dir blocked && echo x >blocked-file
+# A program that is traced gains nothing by setuid bits, so newuidmap cannot map a range for root inside.
+if is_root; then uid=0; else uid=1234; fi
+inject mounts --uid $uid --keep-fd 9 --ro "$T/shared:/ro" --rw "$T/shared:/rw" --ro "$T/shared/file:/one" --mount type=tmpfs,target=/scratch,size=1m \
+    --mount type=tmpfs,target=/quiet,readonly --mount type=tmpfs,target=/work/dir --block blocked --block blocked-file
+rm -r dir blocked blocked-file
+inject tty --tty
+mark=$T/shared/ran
+inject read-only --read-only --rw "$T/shared:/rw" --env RAN=/rw/ran
+mark=ran
+mkdir -p sub && echo KEY=1 >.env && echo KEY=2 >sub/.env && git init -q . &&
+    git config remote.origin.url https://user:password@host.invalid/x
+inject protected --protect-write 'kept*' --protect 'sub/hidden*'
+inject root --root "$PWD" --ro "$T/shared:/ro"
 # shellcheck disable=SC2046
 ok "no cgroup is left" await 5 no_cgroups_of $(cat "$T/pids")
-
-# Which steps of the plan were made to fail, by the words of the sentences.
-sed -n -e 's/.*start the sandbox: step [0-9]* of [0-9]*, \(.*\): [^:]*$/\1/p' \
-    -e 's/.*the sandbox is not available: \(.*\): [^:]*$/\1/p' "$T/sentences" | sort -u >"$T/failed"
-# Where ids are mapped from outside, that is done before the box is made, and said in other words.
-grep -q "'uid_map' of a new user namespace" "$T/sentences" && sed -n '/^map ids/p' "$T/steps" >>"$T/failed"
-never=$(comm -23 "$T/steps" <(sort -u "$T/failed"))
-if [ "${COOP_TEST_QUICK-}" = 1 ]; then
-    note "steps that did not fail: $never"
-else
-    is "every step of the plan was made to fail and named" "$never" ''
-fi
 done_testing

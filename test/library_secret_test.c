@@ -18,7 +18,7 @@
 #define HUGE_MAP (4ul << 30) /* a sanitizer's notes about all other memory */
 
 static unsigned char changed[LENGTH];
-static char directory[] = "/tmp/coop-library-secret.XXXXXX";
+static char directory[256];
 
 static void invent(void)
 {
@@ -113,8 +113,11 @@ static coop_policy *policy_with_secret(void)
 
 TEST(looking_finds_it_where_it_is)
 {
+    const char *base = getenv("TMPDIR");
     char value[LENGTH + 1];
 
+    (void)snprintf(directory, sizeof directory, "%.200s/coop-library-secret.XXXXXX",
+                   base ? base : "/tmp");
     CHECK(mkdtemp(directory));
     invent();
     CHECK(copies() == 0);

@@ -515,13 +515,16 @@ TEST(a_bad_policy_is_told_by_its_kind)
 
 TEST(a_descriptor_to_keep_must_be_open)
 {
-    const int fds[] = { 0, 987 };
-    const coop_run_options options = { .size = sizeof options, .keep_fds = fds, .n_keep_fds = 2 };
+    const int fds[] = { 987, 0 };
+    coop_run_options options = { .size = sizeof options, .keep_fds = fds, .n_keep_fds = 1 };
     coop_policy *policy = new_policy();
     struct refusal refusal = refusal_of(policy, shell(":"), &options);
 
     CHECK(refusal.r == -EBADF && refusal.kind == COOP_ERROR_BAD_POLICY);
     CHECK(strstr(refusal.message, "987"));
+    options.keep_fds = &fds[1]; /* the box has its own */
+    refusal = refusal_of(policy, shell(":"), &options);
+    CHECK(refusal.r == -EINVAL && refusal.kind == COOP_ERROR_BAD_POLICY);
     coop_policy_free(policy);
 }
 
@@ -853,7 +856,7 @@ TEST(plans_are_printed_and_nothing_runs)
     } forms[] = {
         { coop_plan_text, "tier: " },
         { coop_plan_json, "{" },
-        { coop_plan_bwrap, "bwrap " },
+        { coop_plan_bwrap, "env -i PATH=\"$PATH\" bwrap " },
     };
     coop_policy *policy = new_policy();
     coop_sandbox *sandbox = NULL;

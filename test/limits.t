@@ -155,7 +155,10 @@ tmp-size 16777216 tmpfs
 END
 [ $has_cgroup = 0 ] && like "a limit that nothing holds is said on standard error" "$(run --cpus 0.5 true 2>&1)" 'cpus'
 unlike "never RLIMIT_AS" "$(run --memory 64m cat /proc/self/limits | grep 'address space')" ' [0-9]+ '
-for limit in memory pids tmp-size; do
+for limit in memory pids cpus cpu-seconds file-size open-files tmp-size; do
     is "none: $limit is not limited" "$(json --$limit none true | jq -c ".enforced.limits[\"$limit\"]")" null
 done
+printf '[sandbox]\ntimeout = "300ms"\n' >timeout.toml
+is "a timeout of the configuration holds" "$(json --config timeout.toml sleep 60 | jq .timed_out)" true
+is "none: --timeout lifts it" "$(json --config timeout.toml --timeout none sh -c 'sleep 0.7; echo on' | jq -c '[.timed_out, .stdout.text]')" '[false,"on\n"]'
 done_testing

@@ -31,6 +31,17 @@ while read -r _ _ _ _ point flags rest; do
 done <mountinfo
 is "the old root is gone" "$(awk '$5 == "/"' mountinfo | wc -l)" 1
 
+# ---- devices: what is bound is looked at, whatever its name says
+
+for node in null zero full random urandom tty; do
+    # shellcheck disable=SC2016
+    err=$(host_namespace sh -c 'mount --bind "$T/plain/file" "/dev/$1" && exec "$COOP" run -w "$T/ws" true' - $node 2>&1 </dev/null)
+    like "a file in the place of /dev/$node is refused" "$err" "bind '/dev/$node': it is not the character device of that name"
+done
+# shellcheck disable=SC2016
+err=$(host_namespace sh -c 'mount --bind /dev/zero /dev/urandom && exec "$COOP" run -w "$T/ws" true' 2>&1 </dev/null)
+like "another device too" "$err" "bind '/dev/urandom': it is not the character device of that name"
+
 # ---- options
 
 is "--ro shows a directory" "$(run --ro plain:/data ls /data)" file

@@ -169,11 +169,18 @@ import time; time.sleep(2)'
 capture --memory 64m -c "for i in 1 2 3 4; do python3 -c '$hog' & done; wait"
 is "out of memory, by many processes together" "$(field .oom)" true
 is "out of memory is a denial with its remedy" "$(field "$denial")" '["memory","string","string","string","--memory SIZE"]'
-capture --file-size 1m -c 'head -c 2000000 /dev/zero >big; kill -XFSZ $$'
+capture --file-size 1m -c 'exec head -c 2000000 /dev/zero >big'
 is "too large a file" "$(field "$denial")" '["file-size","string","string","string","--file-size SIZE"]'
 rm -f big
 capture --cpu-seconds 1 -c 'while :; do :; done'
 is "too much CPU time" "$(field "$denial")" '["cpu","string","string","string","--cpu-seconds N"]'
+for s in XFSZ XCPU; do
+    capture -c "kill -$s \$\$"
+    is "SIG$s where no limit is set is the command's own affair" "$(field .denials)" '[]'
+done
+run -t --json -- true >"$T/result" 2>"$T/err" </dev/null
+is "--tty and --json: refused" "$? $(jq -r .error.kind "$T/result")" "125 bad-policy"
+like "with the reason" "$(cat "$T/err")" "exclude each other"
 capture --pids 20 -c 'i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done; exit 9'
 case $(field .enforced.limits.pids.by) in
 *RLIMIT*) skip_never "too many processes" "no cgroup here that would count refusals" ;;

@@ -111,7 +111,49 @@ else
 fi
 is "what the box makes is gone with it" "$(run ipcmk -M 4096 >/dev/null; ipcs -m | awk -v u="$(id -un)" '$3 == u' | wc -l)" 0
 is "no key of the caller's is seen" "$(run cat /proc/keys 2>/dev/null | wc -l)" 0
-like "the keyring is replaced before exec" "$("$COOP" plan -w ws true)" keyring
+
+# A key that only its possessors see: who has our session keyring. The calls for keys are refused inside
+# and /proc/keys is empty there, so that must be seen in two ways.
+cat >keys.py <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+x86 = os.uname().machine == "x86_64"
+def call(*arguments):
+    r = libc.syscall(*arguments)
+    if r < 0: sys.exit("keys: " + os.strerror(ctypes.get_errno()))
+    return r
+keyctl = 250 if x86 else 219
+call(keyctl, 1, None) # a session keyring of our own
+key = call(248 if x86 else 217, b"user", sys.argv[1].encode(), b"x", ctypes.c_size_t(1), -3)
+call(keyctl, 5, key, ctypes.c_uint(0x3f000000))
+os.execvp(sys.argv[2], sys.argv[2:])
+END
+with_key() { python3 "$T/keys.py" "coop-canary-$$" "$@" 2>/dev/null; }
+weaker() { # the tier landlock, where the host's /proc/keys can be read
+    with_key unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh "$@"
+}
+if ! with_key true; then
+    skip_never "session keyrings" "the kernel has no keyrings, or the quota is full"
+elif ! command -v strace >/dev/null || ! strace -o /dev/null true 2>/dev/null; then
+    skip "session keyrings" "strace cannot trace here"
+else
+    seen="grep -c coop-canary-$$ /proc/keys"
+    is "a key of the caller's session is seen outside" "$(with_key sh -c "$seen")" 1
+    is "and not inside" "$(weaker "$COOP" run --mode preferred -w ws sh -c "$seen")" 0
+    is "but would be, if its keyring were not replaced" \
+        "$(weaker strace -f -qq -o /dev/null -e trace=keyctl -e inject=keyctl:retval=1 "$COOP" run --mode preferred -w ws sh -c "$seen")" 1
+    with_key strace -f -qq -o trace -e trace=keyctl,execve "$COOP" run -w ws /bin/true
+    is "with every wall the command's own process replaces it, just before exec" \
+        "$(awk -v program='"/bin/true"' '/keyctl\(KEYCTL_JOIN_SESSION_KEYRING, NULL/ && $NF > 0 { joined[$1] = 1 }
+            index($0, "execve(" program) && joined[$1] { print "yes" }' trace)" yes
+    if ! is_root; then # root's boxes are somebody else, whose keyrings root does not see
+        keyrings() { awk '/ _ses/ { print $1 }' /proc/keys | sort; }
+        keyrings >before
+        start ws
+        like "a new session keyring is there while the box is" "$(comm -13 before <(keyrings))" '^[0-9a-f]+$'
+        finish_box
+    fi
+fi
 
 # ---- standard output cannot be reached as a file
 

@@ -99,6 +99,47 @@ chmod 700 ws/closed && rm -r ws/closed
 is "a CA bundle can be loaded" "$(cp /etc/ssl/certs/ca-certificates.crt ws/bundle.pem && run python3 -c '
 import ssl
 print(len(ssl.create_default_context(cafile="bundle.pem").get_ca_certs()) > 10)')" True
+# TLS on the box's own loopback, by certificates of the project: a bundle in it, and one among dependencies.
+mkdir tls ws/node_modules/ca && (cd tls &&
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout ca.key -out ca.pem &&
+    openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr &&
+    printf 'subjectAltName=DNS:localhost\n' >names &&
+    openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem) >/dev/null 2>&1
+cp tls/server.pem ws/server.pem && cat tls/ca.pem >>ws/bundle.pem && cp tls/ca.pem ws/node_modules/ca/cacert.pem
+cat >ws/tls.js <<'END'
+const fs = require("fs"), https = require("https");
+const server = https.createServer({ key: fs.readFileSync("/key"), cert: fs.readFileSync("server.pem") }, (q, a) => a.end("hello"));
+server.listen(0, "127.0.0.1", () => {
+    const options = { host: "127.0.0.1", port: server.address().port, servername: "localhost" };
+    if (process.argv[2]) options.ca = fs.readFileSync(process.argv[2]);
+    https.get(options, (a) => { a.on("data", (d) => console.log(String(d))); a.on("end", () => server.close()); })
+        .on("error", (e) => { console.log(e.code); server.close(); });
+});
+END
+cat >ws/tls.py <<'END'
+import socket, ssl, sys, threading
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("server.pem", "/key")
+listener = socket.create_server(("127.0.0.1", 0))
+def serve():
+    with context.wrap_socket(listener.accept()[0], server_side=True) as s: s.sendall(b"hello")
+threading.Thread(target=serve, daemon=True).start()
+client = ssl.create_default_context(cafile=sys.argv[1])
+with client.wrap_socket(socket.create_connection(listener.getsockname()), server_hostname="localhost") as s: print(s.recv(9).decode())
+END
+for bundle in bundle.pem node_modules/ca/cacert.pem; do
+    is "TLS from Python, by $bundle" "$(run --ro "$T/tls/server.key:/key" python3 tls.py $bundle 2>&1)" hello
+    if command -v node >/dev/null; then
+        is "TLS from Node, by $bundle" "$(run --ro "$T/tls/server.key:/key" node tls.js $bundle 2>&1)" hello
+        is "TLS from Node, by $bundle in its environment" \
+            "$(run --ro "$T/tls/server.key:/key" -e NODE_EXTRA_CA_CERTS=$bundle node tls.js 2>&1)" hello
+    else
+        skip "TLS from Node, by $bundle" "no node"
+    fi
+done
+if command -v node >/dev/null; then
+    like "and without one it is refused" "$(run --ro "$T/tls/server.key:/key" node tls.js 2>&1)" "UNABLE_TO|SELF_SIGNED"
+fi
 ok "rm -rf node_modules" run rm -rf node_modules
 is "it is gone" "$(ls -d ws/node_modules 2>/dev/null)" ""
 is "what a box makes it can read, whatever it is called" "$(run sh -c 'echo new >c.key; cat c.key; rm c.key')" new

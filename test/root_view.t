@@ -167,6 +167,10 @@ is "is not shown, and the box works" "$(in_root 'ls /bin/tool /tmp/t 2>&1 | grep
 is "it is as it was" "$(cat p/bin/tool p/tmp/t; ls p/tmp)" $'mine\nt\nt'
 like "coop plan says so" "$("$COOP" plan --root p true)" 'not shown, because the box has its own:'
 is "also as JSON" "$("$COOP" plan --root p --json true | jq -c '.not_shown | sort')" '["bin","tmp"]'
+is "coop run says so in a line" "$(root true 2>&1)" "coop run: not shown of '$T/p', because the box has its own: bin, tmp"
+is "not with --quiet" "$(root --quiet true 2>&1)" ""
+is "the result has it" "$(root --json true 2>/dev/null | jq -r .note)" "not shown of '$T/p', because the box has its own: bin, tmp"
+is "on a terminal too" "$(root --tty true 2>&1 | grep -c 'because the box has its own: bin, tmp')" 1
 rm -r p/bin p/tmp
 
 # ---- read-only

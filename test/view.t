@@ -106,4 +106,34 @@ is "/dev/stdin can be opened" "$(echo x | "$COOP" run -w ws cat /dev/stdin)" x
 is "/dev/stdout can be opened" "$(run sh -c 'echo x >/dev/stdout')" x
 is "/dev/stderr can be opened" "$(run sh -c 'echo x >/dev/stderr' 2>&1)" x
 is "/dev/fd leads to descriptors" "$(run bash -c 'cat <(echo x)')" x
+# ---- what the policy puts where the box has something of its own
+
+rm -rf own && mkdir -p own/conf/in own/a/conf own/p/inner own/x own/tmp
+echo secret >own/conf/in/data && echo secret >own/a/conf/f && echo here >own/tmp/inside
+is "a directory of the host at /tmp is that directory" "$(run -w own --rw own/tmp:/tmp -c 'cat /tmp/inside; echo back >/tmp/f')" here
+is "and keeps what is written" "$(cat own/tmp/f)" back
+case $T in
+/tmp/*) is "a workspace at /tmp, too" "$("$COOP" run --no-protect --same-path -w /tmp cat "$T/own/tmp/inside" </dev/null)" here ;;
+*) skip_never "a workspace at /tmp" "the tests' own directory is not in it" ;;
+esac
+out=$(run -w own --rw own/x:/run true 2>&1)
+is "/run is the box's own" "$?" 125
+like "and that is said" "$out" "'/run' is the box's own place"
+is "the host's /etc brings its own" "$(run --ro /etc -c 'cat /etc/hostname')" "$(cat /etc/hostname)"
+
+# ---- what is blocked, or covered by a mount, cannot be moved away with the directory that holds it
+
+for options in "" --no-protect; do
+    # shellcheck disable=SC2086
+    out=$("$COOP" run -w own $options --block conf/in/data --block a/conf --block absent --ro own/x:/work/p/inner -c '
+        for d in conf conf/in a p; do mv $d moved 2>/dev/null && echo "moved $d"; done
+        python3 -c "import os; os.rename(\"conf\", \"moved\")" 2>/dev/null && echo moved
+        rm -rf conf a 2>/dev/null; mkdir -p conf/in; echo forged >conf/in/data
+        cat conf/in/data a/conf/f
+        touch absent conf/in/other && echo made' 2>/dev/null </dev/null)
+    is "directories above a block or a mount stay (${options:-default})" "$out" made
+    is "and what is in them, too (${options:-default})" "$(cat own/conf/in/data own/a/conf/f)" "secret
+secret"
+    rm -f own/absent own/conf/in/other
+done
 done_testing

@@ -9,6 +9,7 @@
 #include "coop/probe.h"
 #include "coop/result.h"
 #include "coop/run.h"
+#include "coop/tools.h"
 #include "coop/version.h"
 
 #endif

@@ -97,6 +97,16 @@ COOP_API int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop
 COOP_API int coop_policy_set_root(coop_policy *policy, const char *directory, bool read_only,
                                   coop_error **err);
 
+/* Whether the workspace, or the root, and a git directory that comes along with it can only be read;
+ * default: false. Mounts are as they were added. */
+COOP_API int coop_policy_set_read_only(coop_policy *policy, bool read_only, coop_error **err);
+/*
+ * Shows of the workspace, or of the root, this directory in it and nothing else, where it always was:
+ * "/work/src" for "src". A slash at the beginning stands for the workspace itself, "/" for all of it,
+ * which is the default. No part of the path may be a symbolic link when a command starts. Mounts stay.
+ */
+COOP_API int coop_policy_set_restrict(coop_policy *policy, const char *directory, coop_error **err);
+
 /* Shows a host file or directory; target NULL means the same path as on the host. */
 COOP_API int coop_policy_add_bind(coop_policy *policy, const char *source, const char *target,
                                   bool read_only, coop_error **err);
@@ -180,7 +190,8 @@ COOP_API int coop_policy_set_command_manifest(coop_policy *policy, const char *n
  *
  *   coop_policy_new(&request, &err);
  *   coop_policy_set_network(request, COOP_NETWORK_OFF, &err);
- *   coop_policy_add_protect(request, "src", COOP_PROTECT_KEEP, &err);
+ *   coop_policy_set_restrict(request, "src", &err);
+ *   coop_policy_set_read_only(request, true, &err);
  *   coop_policy_narrow(parent, request, &child, &err);
  *
  * Of the request only what was set by a call counts; all else is as in the parent. Blocks and rules

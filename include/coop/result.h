@@ -83,6 +83,8 @@ typedef struct coop_denial {
 COOP_API size_t coop_result_n_denials(const coop_result *result);
 COOP_API const coop_denial *coop_result_denial(const coop_result *result, size_t i);
 
+/* What coop_box_note() said of the box; NULL: nothing. */
+COOP_API const char *coop_result_note(const coop_result *result);
 COOP_API const char *coop_result_policy_digest(const coop_result *result);
 /* The whole as a JSON document (schema in coop-result(5)); NULL when out of memory. */
 COOP_API const char *coop_result_json(coop_result *result);

@@ -41,7 +41,7 @@ typedef struct coop_run_options {
     size_t input_length;       /* 0: standard input is at its end from the start */
     coop_output_fn *on_output; /* instead of capturing */
     void *context;
-    const int *keep_fds; /* descriptors that the command gets under the same numbers */
+    const int *keep_fds; /* descriptors above 2 that the command gets under the same numbers */
     size_t n_keep_fds;
     const char *const *env_pass; /* NULL-ended: taken from the caller's environment if set */
     bool relay_input; /* the command's standard input is fed from input_fd until its end */
@@ -49,8 +49,9 @@ typedef struct coop_run_options {
     bool terminal;    /* a terminal of the box's own instead of pipes: coop_box_terminal() */
     unsigned short terminal_rows, terminal_columns; /* its size; 0: not known */
     const struct termios *terminal_settings;        /* what it starts with; NULL: the usual ones */
-    bool can_cancel; /* the box ends, as by coop_kill(), when cancel_fd becomes readable */
-    int cancel_fd;   /* borrowed: an eventfd or a pipe, say; any thread may write to it */
+    bool can_cancel;       /* the box ends, as by coop_kill(), when cancel_fd becomes readable */
+    int cancel_fd;         /* borrowed: an eventfd or a pipe, say; any thread may write to it */
+    const char *directory; /* in the box, to start in: instead of the policy's; NULL: that */
 } coop_run_options;
 
 /* Copies what it needs from `policy`. *out is the caller's to free. */
@@ -87,6 +88,9 @@ COOP_API bool coop_box_is_stopped(const coop_box *box);
 COOP_API const char *coop_box_limit(const coop_box *box, coop_limit limit, uint64_t *value);
 /* The tier at which this box runs. */
 COOP_API coop_tier coop_box_tier(const coop_box *box);
+/* A sentence about what the box shows that its caller may not expect, the box's; NULL: there is none.
+ * So far: names at the top of a root that are not shown. */
+COOP_API const char *coop_box_note(const coop_box *box);
 
 /* How the policy will be enforced for this command, one line per step; the caller's to free(). */
 COOP_API int coop_plan_text(coop_sandbox *sandbox, char *const argv[],

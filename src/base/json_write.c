@@ -129,6 +129,24 @@ static void append_escape(struct buffer *out, uint32_t cp)
     }
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static bool has_zero(uint64_t word)
+{
+    return (word - EACH(1)) & ~word & EACH(0x80);
+}
+
+/* Eight bytes that stand for themselves: from 0x20 to 0x7E, no quote and no backslash. */
+static bool is_plain_word(const char *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    bool has_control = (word - EACH(0x20)) & ~word & EACH(0x80);
+    return !(word & EACH(0x80)) && !has_control && !has_zero(word ^ EACH('"')) &&
+           !has_zero(word ^ EACH('\\')) && !has_zero(word ^ EACH(0x7F));
+}
+
 /*
  * Captured output comes through here by the mebibyte, and nearly all of it is plain: runs of what
  * needs no change are copied whole.
@@ -145,6 +163,8 @@ static void append_quoted(struct buffer *out, const char *bytes, size_t n)
 
         if (cp >= 0x20 && cp < 0x7F && cp != '"' && cp != '\\') {
             at++;
+            while (n - at >= 8 && is_plain_word(bytes + at))
+                at += 8;
             continue;
         }
         if (cp >= 0x80)
@@ -219,5 +239,12 @@ void json_write_null(struct json_writer *json)
 {
     before_value(json);
     buffer_append_string(json->out, "null");
+    after_value(json);
+}
+
+void json_write_raw(struct json_writer *json, const char *bytes, size_t n)
+{
+    before_value(json);
+    buffer_append(json->out, bytes, n);
     after_value(json);
 }

@@ -51,3 +51,5 @@ void json_write_int(struct json_writer *json, int64_t value);
 void json_write_uint(struct json_writer *json, uint64_t value);
 void json_write_bool(struct json_writer *json, bool value);
 void json_write_null(struct json_writer *json);
+/* A value that is JSON already, copied as it is. */
+void json_write_raw(struct json_writer *json, const char *bytes, size_t n);

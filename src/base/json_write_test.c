@@ -248,3 +248,30 @@ TEST(asserts_on_calls_out_of_order)
     }
 }
 #endif
+
+/* Plain text is skipped over by the word: nothing may hide in one. */
+TEST(every_byte_is_escaped_wherever_it_stands)
+{
+    for (int c = 1; c < 128; c++)
+        for (size_t at = 0; at < 20; at++) {
+            char text[21] = "aaaaaaaaaaaaaaaaaaaa";
+            struct buffer out = { 0 };
+            struct buffer expected = { 0 };
+            struct json_writer json;
+            bool is_plain = c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+
+            text[at] = (char)c;
+            json_write_init(&json, &out, false);
+            json_write_string(&json, text, 20);
+            buffer_printf(&expected, "\"%.*s", (int)at, "aaaaaaaaaaaaaaaaaaaa");
+            if (is_plain)
+                buffer_append_char(&expected, (char)c);
+            else
+                buffer_append(&expected, out.data + 1 + at, out.length - 2 - 19);
+            buffer_printf(&expected, "%.*s\"", (int)(19 - at), "aaaaaaaaaaaaaaaaaaaa");
+            CHECK_STR(out.data, expected.data);
+            CHECK(is_plain || out.data[1 + at] == '\\');
+            buffer_done(&out);
+            buffer_done(&expected);
+        }
+}

@@ -147,6 +147,7 @@ static void json_expectation(struct json_writer *json, const struct check_expect
     json_text(json, "why", expectation->why);
     json_text(json, "change", expectation->change);
     json_text(json, "live", expectation->live);
+    json_text(json, "tried", expectation->tried);
     json_write_object_end(json);
 }
 
@@ -168,7 +169,7 @@ static void print_json(const struct check *check, struct buffer *out)
 
     json_write_init(&json, out, true);
     json_write_object_begin(&json);
-    json_number(&json, "schema", SCHEMA);
+    json_number(&json, "version", SCHEMA);
     json_text(&json, "tier", check->probe ? coop_tier_name(coop_probe_tier(check->probe)) : NULL);
     json_findings(&json, &check->identity.findings);
     json_write_key(&json, "expectations");
@@ -260,7 +261,7 @@ static void narrower_json(const struct findings *findings, int r, const char *co
 
     json_write_init(&json, out, true);
     json_write_object_begin(&json);
-    json_number(&json, "schema", SCHEMA);
+    json_number(&json, "version", SCHEMA);
     json_write_key(&json, "narrower");
     json_write_bool(&json, r == 1);
     json_text(&json, "counter_example", counter);

@@ -5,8 +5,8 @@
 
 #include "base/buffer.h"
 #include "base/json_write.h"
-#include "cli/identity.h"
 #include "coop/coop.h"
+#include "tools/identity.h"
 
 /* An expectation of the policy's, and what became of it. */
 struct check_expectation {
@@ -15,7 +15,8 @@ struct check_expectation {
     bool holds;
     bool is_allowed;
     char *rule, *origin, *why, *change;
-    const char *live; /* NULL: not asked for; "agrees", "disagrees", "not tried" */
+    const char *live;  /* NULL: not asked for; "agrees", "disagrees", "not tried" */
+    const char *tried; /* what was done for it, or why nothing; NULL: not asked for */
 };
 
 struct check {

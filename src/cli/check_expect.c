@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/check.h"
 #include "cli/check_live.h"
+#include "cli/subject.h"
 #include "policy/decide.h"
 
 /* Who tries, and with which policy. */
@@ -23,51 +24,6 @@ struct actor {
 };
 
 /* ---- deciding */
-
-static ssize_t read_file(void *opaque, const char *below, char *bytes, size_t size)
-{
-    auto_close int directory_fd = open(opaque, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    auto_close int fd = directory_fd < 0 ? -1
-                                         : openat(directory_fd, below,
-                                                  O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    size_t n = 0;
-
-    while (fd >= 0 && n < size) {
-        ssize_t r = read(fd, bytes + n, size - n);
-
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r < 0)
-            return -1;
-        if (r == 0)
-            break;
-        n += (size_t)r;
-    }
-    return fd < 0 ? -1 : (ssize_t)n;
-}
-
-static void make_subject(const struct actor *actor, struct decide_subject *out)
-{
-    const struct identity *identity = actor->identity;
-    const char *home = getenv("HOME");
-    char *workspace = actor->policy->root ? actor->policy->root : identity->workspace_path;
-    struct config_value strength = config_get(identity->config, "commands.strength");
-
-    *out = (struct decide_subject){
-        .policy = actor->policy,
-        .workspace = workspace,
-        .home = home && *home == '/' ? home : NULL,
-        .env_pass = identity->run.env_pass,
-        .commands_origin = strength.origin,
-        .config = identity->config,
-        .has_decision = identity->as != NULL,
-        .decision = identity->decision,
-        .on_host = identity_route(identity) == ROUTE_HOST,
-        .read_file = workspace ? read_file : NULL,
-        .opaque = workspace,
-    };
-    (void)config_network(identity->config, &out->network_origin);
-}
 
 static int find_actor(struct check *check, const char *as, struct actor *actor, coop_error **err)
 {
@@ -102,7 +58,7 @@ static void actor_done(struct actor *actor)
 /* Errors that say that there was nothing to try it on, or that it would have failed anywhere. */
 static bool is_no_answer(const struct decide_question *question, int error)
 {
-    if (question->act == DECIDE_CONNECT) /* the network itself, beyond the box */
+    if (question->act == DECIDE_CONNECT || question->act == DECIDE_BIND) /* the network itself */
         return error != EACCES && error != EPERM && error != EAFNOSUPPORT;
     return error == ENOENT || error == ENOTDIR || error == ENOEXEC || error == ENXIO;
 }
@@ -120,6 +76,58 @@ static bool is_refused_outside(const struct actor *actor, const struct decide_qu
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0;
 }
 
+/* Why there is nothing to try; NULL: there is. */
+static const char *not_tried(const struct actor *actor, const struct decide_question *question,
+                             const struct decide_answer *answer)
+{
+    if (identity_route(actor->identity) == ROUTE_REFUSED)
+        return "they may run nothing";
+    if (identity_route(actor->identity) == ROUTE_HOST || actor->policy->mode == COOP_MODE_DISABLED)
+        return "there is no box";
+    if (question->act == DECIDE_COMMAND && actor->policy->commands.strength == COOP_COMMANDS_OFF)
+        return "all commands may run";
+    if (question->act == DECIDE_SYSCALL && answer->is_allowed)
+        return "nobody knows what an allowed call does";
+    if (question->act == DECIDE_SYSCALL && strcmp(question->target, "vhangup") == 0)
+        return "it has no arguments that would make it fail";
+    return NULL;
+}
+
+/* With `enforce`, the kernel is asked in a box whether it would execute the programs of a text. */
+static int try_programs(const struct live_request *request, int *out, coop_error **err)
+{
+    const char *text = request->question->target;
+    auto_shell_split struct shell_split split = { 0 };
+    int r = shell_split_text(&split, text, strlen(text), SHELL_BASH, err);
+
+    for (size_t i = 0; r == 0 && *out == 0 && i < split.n_commands; i++) {
+        const struct shell_command *command = &split.commands[i];
+        const struct decide_question program = { DECIDE_EXEC,
+                                                 command->n_words > 0 ? command->words[0].text : "",
+                                                 NULL };
+        struct live_request of_program = *request;
+
+        if (!*program.target || command->is_builtin || command->is_function)
+            continue;
+        of_program.question = &program;
+        of_program.place = NULL;
+        r = live_try(&of_program, out, err);
+    }
+    return r;
+}
+
+static int try_command(const struct live_request *request, int *out, const char **tried,
+                       coop_error **err)
+{
+    int r = live_decide(request, request->question->target, out, err);
+
+    *tried = "decided as for a run; nothing was run";
+    if (r < 0 || *out || request->policy->commands.strength != COOP_COMMANDS_ENFORCE)
+        return r;
+    *tried = "decided as for a run, and its programs could be executed in a box; nothing was run";
+    return try_programs(request, out, err);
+}
+
 static int try_live(struct check *check, const struct actor *actor, struct origin origin,
                     const struct decide_question *question, const struct decide_answer *answer,
                     struct check_expectation *expectation, coop_error **err)
@@ -131,22 +139,31 @@ static int try_live(struct check *check, const struct actor *actor, struct origi
                                           .place = answer->place };
     auto_error coop_error *failure = NULL;
     int error = 0;
+    int r = 0;
 
     expectation->live = "not tried";
-    if (question->act == DECIDE_COMMAND || identity_route(actor->identity) != ROUTE_BOX ||
-        actor->policy->mode == COOP_MODE_DISABLED)
+    expectation->tried = not_tried(actor, question, answer);
+    if (expectation->tried)
         return 0;
-    int r = live_try(&request, &error, &failure);
+    expectation->tried = question->act == DECIDE_EXEC ? "asked the kernel in a box; nothing was run"
+                                                      : "tried in a box";
+    if (question->act == DECIDE_COMMAND)
+        r = try_command(&request, &error, &expectation->tried, &failure);
+    else
+        r = live_try(&request, &error, &failure);
     if (r == -ENOMEM)
         return fail_no_memory(err);
     if (r < 0) {
+        expectation->tried = "it could not be tried";
         findings_add(&check->identity.findings, SEVERITY_ERROR, origin, coop_error_hint(failure),
                      "'%s' cannot be tried: %s", expectation->text, coop_error_message(failure));
         return 0;
     }
     if (answer->is_allowed && error != 0 &&
-        (is_no_answer(question, error) || is_refused_outside(actor, question)))
+        (is_no_answer(question, error) || is_refused_outside(actor, question))) {
+        expectation->tried = "there is nothing to try it on, or it fails outside of a box as well";
         return 0;
+    }
     expectation->live = answer->is_allowed == (error == 0) ? "agrees" : "disagrees";
     if (answer->is_allowed != (error == 0))
         findings_add(&check->identity.findings, SEVERITY_ERROR, origin, NULL,
@@ -192,7 +209,7 @@ static int judge(struct check *check, struct origin origin, bool must_allow, con
     if (r == 0)
         r = decide_parse(what, &question, err);
     if (r == 0) {
-        make_subject(&actor, &subject);
+        subject_make(&subject, actor.policy, actor.identity, actor.identity->run.env_pass);
         r = decide(&subject, &question, &answer, err);
     }
     if (r == 0)

@@ -66,8 +66,8 @@ static void check_mount_point(struct check *check, const struct policy_mount *mo
     const char *view = view_of_workspace(check->policy, workspace);
     struct stat st;
 
-    if (check->policy->root || !view || !workspace || !path_is_within(mount->target, view) ||
-        strcmp(mount->target, view) == 0)
+    if (check->policy->root || check->policy->restrict_to || !view || !workspace ||
+        !path_is_within(mount->target, view) || strcmp(mount->target, view) == 0)
         return;
     auto_free char *place = path_join(workspace, mount->target + strlen(view) + 1);
     if (place && stat(place, &st) < 0 && errno == ENOENT)

@@ -12,17 +12,22 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/seccomp.h"
 #include "policy/policy.h"
 
 #define PROGRAM_VIEW \
-    "/run/coop-check" /* where a box can have a mount and no project shows through */
-#define TIMEOUT_MS 20000
-#define CONNECT_MS 5000
-#define ANSWER     "coop-check "
+    "/run/coop-check"        /* where a box can have a mount and no project shows through */
+#define EXECVE_CHECK 0x10000 /* AT_EXECVE_CHECK, which libc may lack */
+#define TIMEOUT_MS   20000
+#define CONNECT_MS   5000
+#define ANSWER       "coop-check "
 
 /* ---- inside */
 
@@ -87,9 +92,47 @@ static int try_write(const char *path)
     return fd < 0 ? errno : 0;
 }
 
-static int try_exec(const char *path)
+/* Where the kernel cannot be asked: the mode, and whether programs may be on that mount at all. */
+static int look_executable(const char *path)
 {
-    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
+    struct statvfs file_system;
+
+    if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 || statvfs(path, &file_system) < 0)
+        return errno;
+    return file_system.f_flag & ST_NOEXEC ? EACCES : 0;
+}
+
+static int check_executable(const char *path)
+{
+    char *const nothing[] = { NULL };
+
+    /* AT_EXECVE_CHECK: Linux 6.14. */
+    if (syscall(SYS_execveat, AT_FDCWD, path, nothing, nothing, EXECVE_CHECK) == 0)
+        return 0;
+    return errno == EINVAL || errno == ENOSYS ? look_executable(path) : errno;
+}
+
+/* A name without a slash is looked for, as a shell does. */
+static int try_exec(const char *name)
+{
+    const char *path = getenv("PATH");
+    char whole[PATH_MAX];
+    int r = ENOENT;
+
+    if (strchr(name, '/'))
+        return check_executable(name);
+    while (path && *path && r != 0) {
+        size_t n = strcspn(path, ":");
+
+        if (snprintf(whole, sizeof whole, "%.*s/%s", (int)n, path, name) < (int)sizeof whole) {
+            int error = check_executable(whole);
+
+            r = error == ENOENT || error == ENOTDIR ? r : error;
+        }
+        path += n;
+        path += *path == ':';
+    }
+    return r;
 }
 
 static int connect_to(const struct addrinfo *address)
@@ -110,7 +153,21 @@ static int connect_to(const struct addrinfo *address)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) < 0 ? errno : error;
 }
 
-static int try_connect(const char *target)
+static int connect_file(const char *path)
+{
+    auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+    if (strlen(path) >= sizeof address.sun_path)
+        return ENAMETOOLONG;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof address) < 0)
+        return errno;
+    return 0;
+}
+
+/* Calls `attempt` with the addresses of HOST:PORT, until one works. */
+static int try_addresses(const char *target, int (*attempt)(const struct addrinfo *address))
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     auto_free char *host = strdup(target);
@@ -129,9 +186,38 @@ static int try_connect(const char *target)
     if (getaddrinfo(name, port, &hints, &list) != 0)
         return EHOSTUNREACH;
     for (struct addrinfo *address = list; address && r != 0; address = address->ai_next)
-        r = connect_to(address);
+        r = attempt(address);
     freeaddrinfo(list);
     return r;
+}
+
+static int try_connect(const char *target)
+{
+    return *target == '/' ? connect_file(target) : try_addresses(target, connect_to);
+}
+
+static int bind_to(const struct addrinfo *address)
+{
+    auto_close int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd < 0 || bind(fd, address->ai_addr, address->ai_addrlen) < 0 ? errno : 0;
+}
+
+static int try_bind(const char *target)
+{
+    return try_addresses(target, bind_to);
+}
+
+/* With arguments that no kernel accepts; for calls that the filter refuses. */
+static int try_syscall(const char *name)
+{
+    int nr = seccomp_call_number(name);
+
+    if (nr < 0)
+        return EINVAL;
+    if (syscall(nr, -1L, -1L, -1L, -1L, -1L, -1L) >= 0)
+        return 0;
+    return errno == EPERM || errno == ENOSYS ? errno : 0;
 }
 
 static int try_env(const char *name)
@@ -144,9 +230,10 @@ static const struct {
     const char *name;
     int (*attempt)(const char *target);
 } acts[] = {
-    [DECIDE_READ] = { "read", try_read }, [DECIDE_WRITE] = { "write", try_write },
-    [DECIDE_EXEC] = { "exec", try_exec }, [DECIDE_CONNECT] = { "connect", try_connect },
-    [DECIDE_ENV] = { "env", try_env },
+    [DECIDE_READ] = { "read", try_read },          [DECIDE_WRITE] = { "write", try_write },
+    [DECIDE_EXEC] = { "exec", try_exec },          [DECIDE_CONNECT] = { "connect", try_connect },
+    [DECIDE_BIND] = { "bind", try_bind },          [DECIDE_ENV] = { "env", try_env },
+    [DECIDE_SYSCALL] = { "syscall", try_syscall },
 };
 
 int live_inside(int argc, char **argv)
@@ -170,8 +257,12 @@ static int make_policy(const struct live_request *request, const char *program, 
 
     if (r < 0)
         return r;
-    policy->commands.strength = COOP_COMMANDS_OFF; /* what tries is none of the allowed programs */
     r = coop_policy_add_bind(policy, program, view, true, err);
+    /* What tries is none of the allowed programs. The box has no others, so it must become one. */
+    if (policy->commands.strength == COOP_COMMANDS_ENFORCE && r == 0)
+        r = coop_policy_allow_command(policy, view ? view : program, err);
+    else
+        policy->commands.strength = COOP_COMMANDS_OFF;
     if (r < 0)
         coop_policy_free(policy);
     else
@@ -227,4 +318,25 @@ int live_try(const struct live_request *request, int *out, coop_error **err)
     coop_sandbox_free(sandbox);
     coop_policy_free(policy);
     return r;
+}
+
+int live_decide(const struct live_request *request, const char *text, int *out, coop_error **err)
+{
+    const coop_run_options options = { .size = sizeof options, .env_pass = request->env_pass };
+    char *const argv[] = { (char *)(uintptr_t) "bash", (char *)(uintptr_t) "-c",
+                           (char *)(uintptr_t)text, NULL };
+    auto_error coop_error *refusal = NULL;
+    auto_free char *plan = NULL;
+    coop_sandbox *sandbox = NULL;
+    int r = coop_sandbox_new(request->policy, &sandbox, err);
+
+    if (r < 0)
+        return r;
+    r = coop_plan_text(sandbox, argv, &options, &plan, &refusal);
+    coop_sandbox_free(sandbox);
+    *out = r < 0 ? EACCES : 0;
+    if (r == 0 || coop_error_get_kind(refusal) == COOP_ERROR_DENIED)
+        return 0;
+    return fail_kind(err, coop_error_get_kind(refusal), coop_error_errno(refusal), "%s",
+                     coop_error_message(refusal));
 }

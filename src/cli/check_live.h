@@ -1,11 +1,13 @@
 /*
  * check_live.h - tries in a real box what a policy is expected to allow or deny
  *
- *   live_try()      outside: runs the box
- *   live_inside()   inside: tries one act and prints its errno
+ *   live_try()       outside: runs the box
+ *   live_decide()    outside: asks what a run of the command would be told, and does not run it
+ *   live_inside()    inside: tries one act and prints its errno
  *
  * What is there is not changed: a file that exists is opened for writing and closed again; where there
- * is none, one is made and removed. Commands are not tried: nobody knows what they do.
+ * is none, one is made and removed. Nothing is executed: the kernel is asked whether it would be.
+ * Commands are not run either, since nobody knows what they do.
  */
 #pragma once
 
@@ -22,6 +24,10 @@ struct live_request {
 
 /* *out is 0 where it worked, or an errno. Fails when the box cannot be run. */
 int live_try(const struct live_request *request, int *out, coop_error **err);
+
+/* The same of a text for bash: as for a run, with the rules and the workspace of one, up to the point
+ * where the box would be made. */
+int live_decide(const struct live_request *request, const char *text, int *out, coop_error **err);
 
 /* argv: ACT TARGET */
 int live_inside(int argc, char **argv);

@@ -68,12 +68,15 @@ static int parse(const struct command *command, int argc, char **argv, void *con
 
         if (strcmp(word, "--") == 0)
             return i;
-        size_t length = word[1] == '-' ? strcspn(word, "=") : 2;
+        bool is_letter = word[1] != '-';
+        size_t length = is_letter ? 2 : strcspn(word, "=");
         const struct command_option *option = find_option(command, word, length);
         const char *value = word[length] == '=' ? word + length + 1 : NULL;
 
-        if (!option || (word[1] != '-' && word[2] != '\0'))
+        if (!option || (is_letter && word[2] != '\0' && !option->value))
             return unknown_option(command, word, err);
+        if (is_letter && word[2] != '\0' && !value) /* -w. and -m1g */
+            value = word + 2;
         if (strcmp(option->name, "help") == 0) {
             command_help(command, stdout);
             return -ECANCELED;

@@ -54,3 +54,5 @@ extern const struct command command_config;
 extern const struct command command_check_config;
 extern const struct command command_whoami;
 extern const struct command command_allow;
+extern const struct command command_mcp;
+extern const struct command command_why;

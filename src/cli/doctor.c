@@ -13,6 +13,7 @@
 #include "cli/mark.h"
 #include "cli/probe_json.h"
 #include "cli/selftest.h"
+#include "cli/tier_print.h"
 #include "coop/probe.h"
 
 static const struct {
@@ -94,7 +95,7 @@ static void print_text(const struct findings *findings)
     struct mark_style style = mark_style_for(stdout);
 
     printf("Sandbox: %s\n", coop_probe_summary(findings->probe));
-    printf("Tier: %s\n", coop_tier_name(coop_probe_tier(findings->probe)));
+    tier_print(findings->probe);
     print_missing(findings->probe, style);
     print_selftest(findings, style);
 }

@@ -2,6 +2,7 @@
  * main.c - coop: finds the subcommand
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@
 #include "coop/version.h"
 
 static const struct command *const commands[] = {
-    &command_run,    &command_plan,         &command_status, &command_doctor,
-    &command_config, &command_check_config, &command_allow,  &command_whoami,
+    &command_run,          &command_plan,  &command_status, &command_doctor, &command_config,
+    &command_check_config, &command_allow, &command_whoami, &command_why,    &command_mcp,
 };
 
 static void help(FILE *out)
@@ -50,6 +51,36 @@ static int unknown(const char *word)
     return 2;
 }
 
+static const struct command *find(const char *word)
+{
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (strcmp(word, commands[i]->name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* "coop sandbox status" is another way to write "coop status"; of nothing else is there one. */
+static int sandbox_main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    bool is_help =
+        strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+
+    if (strcmp(word, command_status.name) == 0)
+        return command_status.run(argc - 1, argv + 1);
+    if (argc > 1 && !is_help) {
+        if (!find(word))
+            return unknown(word);
+        fprintf(stderr, "coop: there is no 'coop sandbox %s': write 'coop %s'\n", word, word);
+        return 2;
+    }
+    fprintf(is_help ? stdout : stderr,
+            "usage: coop sandbox status [options]\n\n"
+            "Shows what of a sandbox this host can enforce, as 'coop status' does.\n"
+            "'coop run -- COMMAND' runs a command in one; 'coop --help' lists the commands.\n");
+    return is_help ? 0 : 2;
+}
+
 /* A caller may have closed some of 0, 1 and 2: files opened later must not take their place. */
 static bool fill_standard_descriptors(void)
 {
@@ -68,6 +99,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "coop: refuses to run setuid, setgid or with file capabilities\n");
         return 125;
     }
+    /* The end of a program that prints a secret must be seen, also where our caller ignores it. */
+    (void)signal(SIGCHLD, SIG_DFL);
     if (argc < 2) {
         help(stderr);
         return 2;
@@ -81,12 +114,8 @@ int main(int argc, char **argv)
         printf("coop %s\n", coop_version());
         return 0;
     }
-    if (strcmp(argv[1], "sandbox") == 0 && argc > 2) { /* "coop sandbox status" */
-        argv++;
-        argc--;
-    }
-    for (size_t i = 0; i < COUNT(commands); i++)
-        if (strcmp(argv[1], commands[i]->name) == 0)
-            return commands[i]->run(argc - 1, argv + 1);
-    return unknown(argv[1]);
+    if (strcmp(argv[1], "sandbox") == 0)
+        return sandbox_main(argc - 1, argv + 1);
+    const struct command *command = find(argv[1]);
+    return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
 }

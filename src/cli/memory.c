@@ -89,7 +89,7 @@ static void *take(size_t size, bool *is_zero)
     if (block) {
         if (block->state != BLOCK_FREE)
             abort();
-        memcpy(bin, block + 1, sizeof block);
+        memcpy(bin, (const void *)(block + 1), sizeof *bin);
     } else {
         if ((size_t)(end - next) < size + sizeof *block && !next_chunk())
             return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/policy_options.h"
 
@@ -45,6 +46,9 @@ static int plan_main(int argc, char **argv)
     }
     if (r >= 0 && (r < argc || arguments.shell_text))
         r = policy_arguments_command(&arguments, argc, argv, r, &command, &err);
+    if (r >= 0 && arguments.as_bwrap && arguments.json)
+        r = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL,
+                      "--as-bwrap and --json exclude each other: a command line is no document");
     if (r >= 0)
         r = print_plan(&arguments, command, &err);
     policy_arguments_done(&arguments);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
+#include "cli/complain.h"
 #include "policy/env_rules.h"
 #include "policy/policy.h"
 
@@ -77,6 +78,23 @@ static int set_same_path(void *context, const char *value, coop_error **err)
     return coop_policy_set_same_path(POLICY(context), true, err);
 }
 
+static int set_read_only(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_read_only(POLICY(context), true, err);
+}
+
+static int set_restrict(void *context, const char *value, coop_error **err)
+{
+    return coop_policy_set_restrict(POLICY(context), value, err);
+}
+
+/* Who said so of the mount that was just added. */
+static int note(void *context, int r, const char *flag, coop_error **err)
+{
+    return r < 0 ? r : policy_note_origin(POLICY(context), (struct origin){ flag, 0, 0 }, err);
+}
+
 /* P[:T]: a colon separates, so a path with one in it needs --mount. */
 static int add_shared(void *context, const char *value, bool read_only, coop_error **err)
 {
@@ -100,12 +118,12 @@ static int add_shared(void *context, const char *value, bool read_only, coop_err
 
 static int add_ro(void *context, const char *value, coop_error **err)
 {
-    return add_shared(context, value, true, err);
+    return note(context, add_shared(context, value, true, err), "--ro", err);
 }
 
 static int add_rw(void *context, const char *value, coop_error **err)
 {
-    return add_shared(context, value, false, err);
+    return note(context, add_shared(context, value, false, err), "--rw", err);
 }
 
 /* Docker's SRC:DST[:ro|rw] */
@@ -130,42 +148,74 @@ static int add_volume(void *context, const char *value, coop_error **err)
     if (*source != '/' && *source != '.' && *source != '~')
         return bad(err, "volume source", source,
                    "a path beginning with '/' or '.' (coop has no named volumes)");
-    return coop_policy_add_bind(POLICY(context), source, target, read_only, err);
+    return note(context, coop_policy_add_bind(POLICY(context), source, target, read_only, err),
+                "--volume", err);
 }
+
+enum mount_key { MOUNT_TYPE, MOUNT_SOURCE, MOUNT_TARGET, MOUNT_READ_ONLY, MOUNT_SIZE, MOUNT_KEYS };
 
 struct mount_words {
     const char *type, *source, *target;
     bool read_only;
     uint64_t size;
+    bool is_given[MOUNT_KEYS];
 };
+
+/* Every spelling; of each key the first is the one to suggest. */
+static const struct {
+    const char *name;
+    enum mount_key key;
+} mount_keys[] = {
+    { "type", MOUNT_TYPE },          { "source", MOUNT_SOURCE }, { "src", MOUNT_SOURCE },
+    { "target", MOUNT_TARGET },      { "dst", MOUNT_TARGET },    { "destination", MOUNT_TARGET },
+    { "readonly", MOUNT_READ_ONLY }, { "ro", MOUNT_READ_ONLY },  { "size", MOUNT_SIZE },
+    { "tmpfs-size", MOUNT_SIZE },
+};
+
+static int find_mount_key(const char *word, coop_error **err)
+{
+    static const char *const keys[] = { "type", "source", "target", "readonly", "size", NULL };
+
+    for (size_t i = 0; i < COUNT(mount_keys); i++)
+        if (strcmp(word, mount_keys[i].name) == 0)
+            return (int)mount_keys[i].key;
+    const char *near = suggest(word, keys);
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "unknown mount key '%s'", word);
+    return near ? fail_hint(err, r, "did you mean %s?", near) : r;
+}
 
 static int read_mount_word(struct mount_words *words, char *word, coop_error **err)
 {
-    static const char *const keys[] = { "type", "source", "target", "readonly", "size", NULL };
     char *value = strchr(word, '=');
 
     if (value)
         *value++ = '\0';
-    if (strcmp(word, "readonly") == 0 || strcmp(word, "ro") == 0) {
-        words->read_only = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
-        return 0;
-    }
-    if (!value)
+    if (!value && strcmp(word, "readonly") != 0 && strcmp(word, "ro") != 0)
         return bad(err, "mount word", word, "key=value, or readonly");
-    if (strcmp(word, "type") == 0)
+    int key = find_mount_key(word, err);
+    if (key < 0)
+        return key;
+    if (words->is_given[key])
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the mount key '%s' is given twice",
+                         word);
+    words->is_given[key] = true;
+    switch ((enum mount_key)key) {
+    case MOUNT_TYPE:
         words->type = value;
-    else if (strcmp(word, "source") == 0 || strcmp(word, "src") == 0)
+        break;
+    case MOUNT_SOURCE:
         words->source = value;
-    else if (strcmp(word, "target") == 0 || strcmp(word, "dst") == 0 ||
-             strcmp(word, "destination") == 0)
+        break;
+    case MOUNT_TARGET:
         words->target = value;
-    else if (strcmp(word, "tmpfs-size") == 0 || strcmp(word, "size") == 0)
+        break;
+    case MOUNT_READ_ONLY:
+        words->read_only = !value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+        break;
+    case MOUNT_SIZE:
         return quantity_size(value, &words->size, err);
-    else {
-        const char *near = suggest(word, keys);
-        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "unknown mount key '%s'", word);
-
-        return near ? fail_hint(err, r, "did you mean %s?", near) : r;
+    case MOUNT_KEYS:
+        break;
     }
     return 0;
 }
@@ -189,19 +239,24 @@ static int add_mount(void *context, const char *value, coop_error **err)
     if (strcmp(words.type, "tmpfs") == 0) {
         if (words.source)
             return bad(err, "mount", value, "no source with type=tmpfs");
-        return coop_policy_add_tmpfs(POLICY(context), words.target, words.size, words.read_only,
-                                     err);
+        return note(
+            context,
+            coop_policy_add_tmpfs(POLICY(context), words.target, words.size, words.read_only, err),
+            "--mount", err);
     }
     if (strcmp(words.type, "bind") != 0)
         return bad(err, "mount type", words.type, "bind or tmpfs");
     if (!words.source)
         return bad(err, "mount", value, "a source=PATH in it");
-    return coop_policy_add_bind(POLICY(context), words.source, words.target, words.read_only, err);
+    return note(
+        context,
+        coop_policy_add_bind(POLICY(context), words.source, words.target, words.read_only, err),
+        "--mount", err);
 }
 
 static int add_block(void *context, const char *value, coop_error **err)
 {
-    return coop_policy_add_block(POLICY(context), value, err);
+    return note(context, coop_policy_add_block(POLICY(context), value, err), "--block", err);
 }
 
 static int add_protect(void *context, const char *value, coop_error **err)
@@ -244,7 +299,10 @@ static int set_env(void *context, const char *value, coop_error **err)
     if (!text || text == name)
         return bad(err, "variable", value, "NAME=VALUE");
     *text++ = '\0';
-    return coop_policy_set_env(POLICY(context), name, text, err);
+    int r = coop_policy_set_env(POLICY(context), name, text, err);
+    if (r == 0)
+        policy_note_variable(POLICY(context), name, "--env");
+    return r;
 }
 
 static int pass_env(void *context, const char *value, coop_error **err)
@@ -296,6 +354,7 @@ static int set_network(void *context, const char *value, coop_error **err)
     static const char *const words[] = { "none", "off", "host", NULL };
     int i = find_word(words, "network", value, err);
 
+    ((struct policy_arguments *)context)->network_flag = "--network";
     return i < 0 ? i : coop_policy_set_network(POLICY(context), (coop_network)i, err);
 }
 
@@ -312,6 +371,7 @@ static int set_profile(void *context, const char *value, coop_error **err)
     static const char *const words[] = { "default", "dev", NULL };
     int i = find_word(words, "profile", value, err);
 
+    ((struct policy_arguments *)context)->profile_flag = "--profile";
     return i < 0 ? i : coop_policy_set_profile(POLICY(context), (coop_profile)i, err);
 }
 
@@ -367,10 +427,11 @@ static int set_tmp_size(void *context, const char *value, coop_error **err)
 static int set_timeout(void *context, const char *value, coop_error **err)
 {
     struct policy_arguments *arguments = context;
-    uint64_t ms = 0;
-    int r = quantity_duration_ms(value, &ms, err);
+    uint64_t ms = 0; /* none */
+    bool is_none = strcmp(value, "none") == 0;
+    int r = is_none ? 0 : quantity_duration_ms(value, &ms, err);
 
-    if (r == 0 && ms == 0)
+    if (r == 0 && ms == 0 && !is_none)
         return bad(err, "duration", value, "more than 0");
     arguments->options.timeout_ms = ms;
     return r;
@@ -429,6 +490,8 @@ SET_FLAG(as_bwrap)
     { "group", 0, NULL, "with --as: said in a group, where nobody is owner", set_group, true }, \
     { "group-name", 0, "NAME", "the same, in the group of this name", set_group, true }, \
     { "same-path", 0, NULL, "show the workspace at its own path instead of /work", set_same_path }, \
+    { "read-only", 0, NULL, "the workspace, or the root, can only be read", set_read_only }, \
+    { "restrict", 0, "DIR", "of the workspace show this directory and nothing else", set_restrict }, \
     { "ro", 0, "PATH[:TARGET]", "show a file or directory read-only", add_ro }, \
     { "rw", 0, "PATH[:TARGET]", "show a file or directory read-write", add_rw }, \
     { "mount", 0, "type=bind|tmpfs,...", "mount: source=, target=, readonly, size=", add_mount }, \
@@ -472,6 +535,13 @@ const struct command_option policy_options_plan[] = {
     POLICY_OPTIONS,
     { "json", 0, NULL, "print a JSON document", flag_json, true },
     { "as-bwrap", 0, NULL, "print the nearest bubblewrap command line", flag_as_bwrap },
+    { "help", 'h', NULL, "show this help" },
+    { 0 },
+};
+const struct command_option policy_options_why[] = {
+    POLICY_OPTIONS,
+    { "policy", 0, "FILE", "the same as --config", set_config, true },
+    { "json", 0, NULL, "print a JSON document", flag_json, true },
     { "help", 'h', NULL, "show this help" },
     { 0 },
 };
@@ -520,13 +590,13 @@ static int fill_from_config(struct policy_arguments *arguments, coop_error **err
     if (r == 0)
         r = identity_fill(identity, arguments->policy, err);
     if (r == 0)
-        r = identity->as ? route(arguments, err) : 0;
+        r = identity->as && !arguments->is_question ? route(arguments, err) : 0;
     if (r == -EINVAL && err && !*err) {
         const struct finding *only = identity_only_error(identity);
 
         if (only)
             return fail_finding(err, only);
-        identity_complain(identity, false);
+        complain(&identity->findings, false);
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "the configuration has %zu error%s; nothing was run",
                          identity->findings.n_errors, identity->findings.n_errors == 1 ? "" : "s");
@@ -542,7 +612,8 @@ int policy_arguments_parse(struct policy_arguments *arguments, const struct comm
 {
     int r = policy_arguments_init(arguments, err);
 
-    arguments->identity.is_for_reading = command == &command_plan;
+    arguments->is_question = command == &command_why;
+    arguments->identity.is_for_reading = command == &command_plan || arguments->is_question;
     if (r == 0)
         r = command_parse_early(command, argc, argv, arguments, err);
     if (r >= 0)

@@ -1,11 +1,11 @@
 /*
- * policy_options.h - the options of `run` and `plan` that make a policy
+ * policy_options.h - the options of `run`, `plan` and `why` that make a policy
  */
 #pragma once
 
 #include "cli/command.h"
-#include "cli/identity.h"
 #include "coop/coop.h"
+#include "tools/identity.h"
 
 #define POLICY_MAX_KEEP 64
 #define POLICY_MAX_PASS 256
@@ -21,7 +21,9 @@ struct policy_arguments {
     char *shell_argv[4]; /* of -c */
     char **cron_argv;    /* of --cron */
     const char *shell_text;
+    const char *network_flag, *profile_flag; /* the flag, where one was given; else NULL */
     bool tty, json, quiet, has_timeout, as_bwrap;
+    bool is_question; /* who may run nothing gets that as the answer */
 };
 
 /* Reads the configuration and the flags. Returns as command_parse() does; to be undone in any case. */
@@ -36,3 +38,4 @@ int policy_arguments_command(struct policy_arguments *arguments, int argc, char 
 
 extern const struct command_option policy_options_run[];
 extern const struct command_option policy_options_plan[];
+extern const struct command_option policy_options_why[];

@@ -1,6 +1,6 @@
 #include "probe_json.h"
 
-#define PROBE_SCHEMA 1
+#define PROBE_SCHEMA 1 /* coop-result(5) */
 
 static void write_capability(struct json_writer *json, const coop_capability *capability)
 {
@@ -22,7 +22,7 @@ static void write_capability(struct json_writer *json, const coop_capability *ca
 
 void probe_json_members(struct json_writer *json, const coop_probe *probe)
 {
-    json_write_key(json, "schema");
+    json_write_key(json, "version");
     json_write_int(json, PROBE_SCHEMA);
     json_write_key(json, "sandbox");
     json_write_text(json, coop_probe_summary(probe));

@@ -249,8 +249,8 @@ static int run_captured(coop_sandbox *sandbox, char *const argv[],
     return r < 0 ? r : waited;
 }
 
-/* A limit that was asked for, or is on by default, and that nothing on this host can hold. */
-static void say_limits(const coop_box *box)
+/* Limits that were asked for, or are on by default, and that nothing on this host can hold. */
+static void list_limits(const coop_box *box, struct buffer *out)
 {
     static const char *const names[COOP_LIMIT_COUNT] = { "memory",      "pids",      "cpus",
                                                          "cpu-seconds", "file-size", "open-files",
@@ -260,28 +260,32 @@ static void say_limits(const coop_box *box)
         uint64_t value = COOP_LIMIT_NONE;
 
         if (!coop_box_limit(box, (coop_limit)i, &value) && value != COOP_LIMIT_NONE)
-            fprintf(stderr,
-                    "coop run: the limit --%s is NOT enforced: it needs a cgroup, and none may be "
-                    "made here\n",
-                    names[i]);
+            buffer_printf(out, "%s--%s", out->length ? ", " : "", names[i]);
     }
 }
 
+/* One line for all that is not as it was asked for. */
 void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
 {
     coop_tier tier = coop_box_tier(box);
+    auto_buffer struct buffer limits = { 0 };
+    auto_buffer struct buffer line = { 0 };
 
+    if (coop_box_note(box) && !arguments->quiet)
+        fprintf(stderr, "coop run: %s\n", coop_box_note(box));
     if (tier > COOP_TIER_NONE)
-        say_limits(box);
-    if (tier == COOP_TIER_FULL)
-        return;
+        list_limits(box, &limits);
     if (tier == COOP_TIER_NONE)
-        fprintf(stderr, "coop run: NOT sandboxed: the command runs on the host%s\n",
-                arguments->json ? "" : " with your own rights");
-    else
-        fprintf(stderr,
-                "coop run: weaker sandbox, tier '%s' instead of 'full'; 'coop doctor' says why\n",
-                coop_tier_name(tier));
+        buffer_printf(&line, "NOT sandboxed: the command runs on the host%s",
+                      arguments->json ? "" : " with your own rights");
+    else if (tier < COOP_TIER_FULL)
+        buffer_printf(&line, "weaker sandbox, tier '%s' instead of 'full'", coop_tier_name(tier));
+    if (limits.length)
+        buffer_printf(&line, "%sNOT enforced on this host: %s", line.length ? "; " : "",
+                      limits.data);
+    if (line.length)
+        fprintf(stderr, "coop run: %s%s\n", line.data,
+                tier == COOP_TIER_NONE ? "" : "; 'coop doctor' says why");
 }
 
 /* Words for what ended the command, where its exit status alone would not say. */
@@ -302,11 +306,25 @@ static void explain(const coop_result *result)
     }
 }
 
-static void print_json_error(const coop_error *err, int status)
+/* A program that cannot be executed, or the whole command that the rules do not let run. */
+static void asked_for(const struct policy_arguments *arguments, char *const *command,
+                      const coop_error *err, struct buffer *out)
+{
+    bool is_denied = coop_error_get_kind(err) == COOP_ERROR_DENIED;
+
+    buffer_append_string(out, "");
+    if (arguments->shell_text && is_denied)
+        buffer_append_string(out, arguments->shell_text);
+    else
+        for (size_t i = 0; command && command[i] && (i == 0 || is_denied); i++)
+            buffer_printf(out, "%s%s", i ? " " : "", command[i]);
+}
+
+static void print_json_error(const coop_error *err, int status, const char *asked)
 {
     struct buffer text = { 0 };
 
-    run_json_error(&text, err, status);
+    run_json_error(&text, err, status, asked);
     if (!text.failed)
         (void)write_all(STDOUT_FILENO, text.data, text.length);
     buffer_done(&text);
@@ -335,7 +353,10 @@ static int run_with(struct policy_arguments *arguments, char *const argv[], coop
 
     if (r < 0)
         return r;
-    if (arguments->tty)
+    if (arguments->tty && arguments->json)
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                      "--tty and --json exclude each other: a terminal's output is not captured");
+    else if (arguments->tty)
         r = run_tty(sandbox, argv, arguments, &result, err);
     else if (arguments->json)
         r = run_captured(sandbox, argv, arguments, &result, err);
@@ -349,6 +370,7 @@ static int run_main(int argc, char **argv)
 {
     auto_error coop_error *err = NULL;
     struct policy_arguments arguments;
+    auto_buffer struct buffer asked = { 0 };
     char *const *command = NULL;
     int r = policy_arguments_parse(&arguments, &command_run, argc, argv, &err);
 
@@ -360,13 +382,15 @@ static int run_main(int argc, char **argv)
         r = policy_arguments_command(&arguments, argc, argv, r, &command, &err);
     if (r >= 0)
         r = run_with(&arguments, command, &err);
+    if (r < 0 && err)
+        asked_for(&arguments, command, err, &asked);
     policy_arguments_done(&arguments);
     if (r >= 0)
         return r;
     int status = status_of_error(err);
     command_complain("run", err);
     if (arguments.json)
-        print_json_error(err, status);
+        print_json_error(err, status, asked.data);
     return status;
 }
 

@@ -16,5 +16,5 @@ int run_signal_fd(void);
 /* One line on stderr when the box is weaker than full. */
 void run_say_tier(const coop_box *box, const struct policy_arguments *arguments);
 
-/* The document for a run that never began. */
-void run_json_error(struct buffer *out, const coop_error *err, int status);
+/* The document for a run that never began; `asked` is what was to be executed. */
+void run_json_error(struct buffer *out, const coop_error *err, int status, const char *asked);

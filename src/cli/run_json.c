@@ -1,7 +1,7 @@
 #include "base/json_write.h"
 #include "cli/run.h"
 
-void run_json_error(struct buffer *out, const coop_error *err, int status)
+void run_json_error(struct buffer *out, const coop_error *err, int status, const char *asked)
 {
     struct json_writer json;
     bool is_denied = coop_error_get_kind(err) == COOP_ERROR_DENIED;
@@ -35,7 +35,7 @@ void run_json_error(struct buffer *out, const coop_error *err, int status)
         json_write_key(&json, "operation");
         json_write_text(&json, "exec");
         json_write_key(&json, "target");
-        json_write_text(&json, coop_error_message(err));
+        json_write_text(&json, asked);
         json_write_key(&json, "rule");
         json_write_text(&json, is_denied ? "the rules for commands" : "the view of the box");
         json_write_key(&json, "origin");

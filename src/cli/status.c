@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/mark.h"
 #include "cli/probe_json.h"
+#include "cli/tier_print.h"
 #include "coop/probe.h"
 
 /* The limits, by the capability that says what holds them. */
@@ -47,7 +48,8 @@ static void print_text(const coop_probe *probe)
     printf("Sandbox: %s\n", coop_probe_summary(probe));
     printf("Kernel: ");
     mark_text(stdout, coop_probe_kernel(probe));
-    printf("\nTier: %s\n", coop_tier_name(coop_probe_tier(probe)));
+    printf("\n");
+    tier_print(probe);
     for (size_t i = 0; i < coop_probe_n_capabilities(probe); i++) {
         const coop_capability *capability = coop_probe_capability(probe, i);
         mark_line(stdout, style, capability->available ? MARK_YES : MARK_NO, capability->title,

@@ -12,8 +12,9 @@
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/command.h"
-#include "cli/identity.h"
+#include "cli/complain.h"
 #include "policy/secret_grant.h"
+#include "tools/identity.h"
 
 struct whoami {
     struct identity identity;
@@ -258,7 +259,7 @@ static int whoami_main(int argc, char **argv)
         r = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL, "unexpected word '%s'", argv[r]);
     if (r >= 0)
         r = identity_load(&whoami.identity, &err);
-    identity_complain(&whoami.identity, false);
+    complain(&whoami.identity.findings, false);
     if (r >= 0 && whoami.json)
         print_json(&whoami.identity, &out);
     else if (r >= 0)

@@ -178,12 +178,19 @@ static const char *connect_form(const char *text)
     return host_form(text);
 }
 
+static const char *connect_or_socket_form(const char *text)
+{
+    return *text == '/' || *text == '~' ? path_form(text) : connect_form(text);
+}
+
 static const struct {
     const char *verb;
     const char *(*form)(const char *);
 } expectations[] = {
-    { "read ", path_form },    { "write ", path_form },      { "exec ", path_form },
-    { "env ", variable_form }, { "connect ", connect_form }, { "-- ", any_form },
+    { "read ", path_form },    { "write ", path_form },
+    { "exec ", path_form },    { "connect ", connect_or_socket_form },
+    { "bind ", connect_form }, { "env ", variable_form },
+    { "syscall ", any_form },  { "-- ", any_form },
 };
 
 static const char *expectation_form(const char *text)
@@ -194,8 +201,8 @@ static const char *expectation_form(const char *text)
         if (strncmp(text, expectations[i].verb, n) == 0)
             return expectations[i].form(text + n + strspn(text + n, " "));
     }
-    return "says none of: read PATH, write PATH, exec PATH, connect HOST:PORT, env NAME, -- "
-           "COMMAND";
+    return "says none of: read PATH, write PATH, exec PATH, connect HOST:PORT, connect /SOCKET, "
+           "bind HOST:PORT, env NAME, syscall NAME, -- COMMAND";
 }
 
 const char *check_form(const struct schema_row *row, const char *text)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json_write.h"
+#include "config/node_walk.h"
 
 static const char *const types[] = {
     [NODE_STRING] = "string",
@@ -101,46 +102,65 @@ static void scalar_text(struct buffer *out, const struct node *node)
     }
 }
 
-static void scalar(struct json_writer *json, struct buffer *text, const struct node *node)
+struct printing {
+    struct json_writer json;
+    struct buffer text; /* of one scalar */
+};
+
+static void scalar(void *context, const struct node *node)
 {
-    text->length = 0;
-    scalar_text(text, node);
-    json->out->failed |= text->failed;
+    struct printing *printing = context;
+    struct json_writer *json = &printing->json;
+
+    printing->text.length = 0;
+    scalar_text(&printing->text, node);
+    json->out->failed |= printing->text.failed;
     json_write_object_begin(json);
     json_write_key(json, "type");
     json_write_text(json, types[node->kind]);
     json_write_key(json, "value");
-    json_write_string(json, text->data, text->length);
+    json_write_string(json, printing->text.data, printing->text.length);
     json_write_object_end(json);
 }
 
-static void value(struct json_writer *json, struct buffer *text, const struct node *node)
+static void enter(void *context, const struct node *node)
 {
-    if (node->kind == NODE_TABLE) {
-        json_write_object_begin(json);
-        for (const struct node_entry *entry = node->table->first; entry; entry = entry->next) {
-            json_write_key_bytes(json, entry->key.bytes, entry->key.length);
-            value(json, text, &entry->value);
-        }
-        json_write_object_end(json);
-    } else if (node->kind == NODE_ARRAY) {
-        json_write_array_begin(json);
-        for (const struct node *item = node->array->first; item; item = item->next)
-            value(json, text, item);
-        json_write_array_end(json);
-    } else {
-        scalar(json, text, node);
-    }
+    struct printing *printing = context;
+
+    if (node->kind == NODE_TABLE)
+        json_write_object_begin(&printing->json);
+    else
+        json_write_array_begin(&printing->json);
+}
+
+static void key(void *context, const struct node_entry *entry)
+{
+    struct printing *printing = context;
+
+    json_write_key_bytes(&printing->json, entry->key.bytes, entry->key.length);
+}
+
+static void leave(void *context, const struct node *node)
+{
+    struct printing *printing = context;
+
+    if (node->kind == NODE_TABLE)
+        json_write_object_end(&printing->json);
+    else
+        json_write_array_end(&printing->json);
 }
 
 void decode_print(struct buffer *out, const struct document *document)
 {
-    auto_buffer struct buffer text = { 0 };
-    struct json_writer json;
+    static const struct node_visitor visitor = {
+        .enter = enter, .key = key, .scalar = scalar, .leave = leave
+    };
+    struct printing printing = { 0 };
 
     _Static_assert(NODE_DEPTH_MAX + 2 <= JSON_WRITE_MAX_DEPTH, "every document can be printed");
-    json_write_init(&json, out, false);
-    value(&json, &text, &document->root);
-    json_write_finish(&json);
+    json_write_init(&printing.json, out, false);
+    node_walk(&document->root, &visitor, &printing);
+    json_write_finish(&printing.json);
     buffer_append_char(out, '\n');
+    buffer_done(&printing.text);
 }

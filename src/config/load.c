@@ -273,6 +273,20 @@ static void complain_both(const struct load *load, const char *workspace)
                      "keep one of them", "there is a coop.toml beside this file");
 }
 
+/* Where the whole workspace is closed to us, that is to be said, and not which file was sought. */
+static void complain_unseen(const struct load *load, int workspace_fd, const char *name, int errnum)
+{
+    const char *path = keep_path(load, strdup(load->request->workspace));
+    struct origin origin = { path, 0, 0 };
+
+    if (errnum == EACCES && faccessat(workspace_fd, ".", X_OK, 0) < 0)
+        findings_add(load->findings, SEVERITY_ERROR, origin, NULL, "enter the workspace: %s",
+                     strerror(errnum));
+    else
+        findings_add(load->findings, SEVERITY_ERROR, origin, NULL,
+                     "look for the project's configuration '%s': %s", name, strerror(errnum));
+}
+
 static void read_project_files(const struct load *load, int workspace_fd, char *workspace)
 {
     struct stat stats[COUNT(project_files)];
@@ -280,12 +294,7 @@ static void read_project_files(const struct load *load, int workspace_fd, char *
 
     for (size_t i = 0; i < COUNT(project_files); i++)
         if ((found[i] = look(workspace_fd, project_files[i], &stats[i])) == FOUND_FAILED) {
-            int errnum = errno;
-            const char *path = keep_path(load, strdup(load->request->workspace));
-
-            findings_add(load->findings, SEVERITY_ERROR, (struct origin){ path, 0, 0 }, NULL,
-                         "look for the project's configuration '%s': %s", project_files[i],
-                         strerror(errnum));
+            complain_unseen(load, workspace_fd, project_files[i], errno);
             return;
         }
     for (size_t i = 0; i < COUNT(project_files); i++) {

@@ -190,6 +190,35 @@ static bool rule_workspace(const struct narrowing *n, const struct schema_row *r
     return false;
 }
 
+/* Where a path of the workspace begins, and how long it is without slashes at its ends. */
+static const char *trim_path(const char *path, size_t *n)
+{
+    path += strspn(path, "/");
+    *n = strlen(path);
+    while (*n > 0 && path[*n - 1] == '/')
+        --*n;
+    return path;
+}
+
+/* The policy itself refuses "..", so the beginning decides. */
+static bool rule_within(const struct narrowing *n, const struct schema_row *row,
+                        const struct node *node, struct buffer *why)
+{
+    struct config_value owner = owners(n, row);
+    size_t n_part = 0;
+    size_t n_whole = 0;
+
+    if (!config_is_set(&owner))
+        return true;
+    const char *part = trim_path(value_text(node), &n_part);
+    const char *whole = trim_path(config_value_text(&owner), &n_whole);
+    if (n_whole == 0 || (n_part >= n_whole && memcmp(part, whole, n_whole) == 0 &&
+                         (n_part == n_whole || part[n_whole] == '/')))
+        return true;
+    asks(why, node, &owner);
+    return false;
+}
+
 static bool text_is(const struct node *table, const char *key, const struct config_value *other)
 {
     struct config_value value = config_child(other, key);
@@ -266,6 +295,7 @@ static rule *const rules[] = {
     [PROJECT_FEWER] = rule_fewer,
     [PROJECT_MORE] = NULL,
     [PROJECT_WORKSPACE] = rule_workspace,
+    [PROJECT_WITHIN] = rule_within,
     [PROJECT_MOUNTS] = rule_mounts,
     [PROJECT_COMMANDS] = rule_commands,
     [PROJECT_FREE] = NULL,

@@ -41,6 +41,7 @@ enum schema_project {
     PROJECT_FEWER,     /* a list: what is also in the owner's */
     PROJECT_MORE,      /* a list: added to the owner's */
     PROJECT_WORKSPACE, /* the workspace itself, or as SAME */
+    PROJECT_WITHIN,    /* a directory in the owner's */
     PROJECT_MOUNTS,    /* the owner's mounts or fewer, or read-only */
     PROJECT_COMMANDS,  /* commands that are allowed anyway */
     PROJECT_FREE,      /* anything: it gives nothing away */

@@ -1,44 +1,21 @@
-/*
- * secret_command.c - as yaml_process.c: a child that shares our memory until it executes, and a
- * descriptor of it that says when it ends, whoever waits for it
- */
 #include "secret_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "sys/clone.h"
-#include "sys/kernel.h"
-#include "sys/raw.h"
-
-#define STACK_SIZE    (64 * 1024)
-#define KERNEL_SIGSET 8 /* bytes the kernel has in a signal set */
+#include "sys/spawn.h"
 
 extern char **environ;
-
-struct child {
-    char *const *argv;
-    char **candidates; /* NULL-ended */
-    int null_fd;
-    int output_fd; /* its end; not 0 to 2 */
-    long failure;  /* of execve */
-    pid_t pid;
-    int pidfd; /* -1: the kernel has none */
-};
 
 /* ---- where the program is */
 
@@ -80,82 +57,11 @@ static char **find_candidates(const char *name)
     return list;
 }
 
-/* ---- start */
-
-static int become_program(void *arg)
-{
-    struct child *child = arg;
-    uint64_t none = 0;
-
-    (void)raw(SYS_setsid);
-    (void)raw(SYS_chdir, "/");
-    (void)raw(SYS_dup3, child->null_fd, STDIN_FILENO, 0);
-    (void)raw(SYS_dup3, child->null_fd, STDERR_FILENO, 0);
-    (void)raw(SYS_dup3, child->output_fd, STDOUT_FILENO, 0);
-    (void)raw(NR_CLOSE_RANGE, 3, ~0u, CLOSE_RANGE_SET_CLOEXEC);
-    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, KERNEL_SIGSET);
-    long failure = -ENOENT;
-    for (char **path = child->candidates; *path; path++) {
-        long r = raw(SYS_execve, *path, child->argv, environ);
-
-        if (r != -ENOENT && r != -ENOTDIR) /* what is there but cannot run is the better reason */
-            failure = r;
-    }
-    child->failure = failure;
-    return 127;
-}
-
-static long wait_for(const struct child *child, siginfo_t *info)
-{
-    long r;
-
-    do {
-        r = child->pidfd >= 0
-                ? raw(SYS_waitid, WAIT_ON_PIDFD, child->pidfd, info, WEXITED | __WALL, NULL)
-                : raw(SYS_waitid, P_PID, child->pid, info, WEXITED | __WALL, NULL);
-    } while (r == -EINTR);
-    return r;
-}
-
-static long start(struct child *child)
-{
-    struct sys_clone how = { .flags = CLONE_VM | CLONE_VFORK,
-                             .exit_signal = SIGCHLD,
-                             .stack_size = STACK_SIZE,
-                             .out_pidfd = &child->pidfd };
-    uint64_t all = ~0ull;
-    uint64_t before = 0;
-    siginfo_t info;
-
-    how.stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (how.stack == MAP_FAILED)
-        return -errno;
-    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, KERNEL_SIGSET);
-    long pid = sys_clone(&how, become_program, child);
-    (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGSET);
-    (void)munmap(how.stack, STACK_SIZE);
-    if (pid < 0)
-        return pid;
-    child->pid = (pid_t)pid;
-    if (child->failure < 0)
-        (void)wait_for(child, &info);
-    return child->failure;
-}
-
 /* ---- read */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Until the end of the output, or of the program if something of it lives on and holds the output
  * open. -ETIME, -EFBIG, or what a call gave. */
-static ssize_t read_output(const struct child *child, int fd, int64_t deadline, char *out,
+static ssize_t read_output(const struct spawn *child, int fd, int64_t deadline, char *out,
                            size_t room)
 {
     size_t n = 0;
@@ -163,7 +69,7 @@ static ssize_t read_output(const struct child *child, int fd, int64_t deadline, 
     for (;;) {
         struct pollfd polls[] = { { .fd = fd, .events = POLLIN },
                                   { .fd = child->pidfd, .events = POLLIN } };
-        int64_t left = deadline - now_ms();
+        int64_t left = deadline - clock_now_ms();
 
         if (left <= 0)
             return -ETIME;
@@ -182,22 +88,6 @@ static ssize_t read_output(const struct child *child, int fd, int64_t deadline, 
         else if (errno != EAGAIN && errno != EINTR)
             return -errno;
     }
-}
-
-/* -ETIME: it had to be killed. */
-static int await_end(const struct child *child, int64_t deadline)
-{
-    struct pollfd end = { .fd = child->pidfd, .events = POLLIN };
-
-    while (child->pidfd >= 0) {
-        int64_t left = deadline - now_ms();
-
-        if (left <= 0)
-            return -ETIME;
-        if (poll(&end, 1, (int)left) > 0)
-            break;
-    }
-    return 0;
 }
 
 static int fail_read(int r, int timeout_ms, coop_error **err)
@@ -221,17 +111,17 @@ static int check_ending(const siginfo_t *info, coop_error **err)
     return 0;
 }
 
-static ssize_t converse(const struct child *child, int fd, int timeout_ms, char *out, size_t room,
+static ssize_t converse(const struct spawn *child, int fd, int timeout_ms, char *out, size_t room,
                         coop_error **err)
 {
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_now_ms() + timeout_ms;
     siginfo_t info = { 0 };
     ssize_t n = read_output(child, fd, deadline, out, room);
-    int r = n < 0 ? (int)n : await_end(child, deadline);
+    int r = n < 0 ? (int)n : spawn_await(child, deadline);
 
     if (r < 0)
         (void)kill(-child->pid, SIGKILL); /* its session leads a group of the same number */
-    long waited = wait_for(child, &info);
+    long waited = spawn_wait(child, &info);
     if (r < 0)
         return fail_read(r, timeout_ms, err);
     if (waited < 0) /* somebody else has its status, or nobody */
@@ -245,7 +135,7 @@ ssize_t secret_command_run(char *const argv[], int timeout_ms, char *out, size_t
                            coop_error **err)
 {
     __attribute__((cleanup(free_candidates))) char **candidates = find_candidates(argv[0]);
-    struct child child = { .argv = argv, .candidates = candidates, .pidfd = -1 };
+    struct spawn child = { .pidfd = -1 };
     int fds[2];
 
     if (!candidates)
@@ -262,14 +152,17 @@ ssize_t secret_command_run(char *const argv[], int timeout_ms, char *out, size_t
         r = fd_lift(&null_fd);
     if (r == 0 && fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
         r = -errno;
-    child.output_fd = theirs;
-    child.null_fd = null_fd;
     if (r == 0)
-        r = (int)start(&child);
+        r = (int)spawn_start(&(struct spawn_program){ .paths = candidates,
+                                                      .argv = argv,
+                                                      .environment = environ,
+                                                      .fds = { null_fd, theirs, null_fd },
+                                                      .is_detached = true },
+                             &child);
     close_fd(&theirs);
     if (r < 0)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, -r, "cannot be executed: %s", strerror(-r));
     ssize_t n = converse(&child, ours, timeout_ms, out, room, err);
-    close_fd(&child.pidfd);
+    spawn_done(&child);
     return n;
 }

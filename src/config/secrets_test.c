@@ -57,10 +57,12 @@ TEST(how_it_ends_is_told_and_not_what_it_said)
 
 TEST(what_takes_too_long_is_killed_with_all_that_it_started)
 {
-    char directory[] = "/tmp/coop-secrets.XXXXXX";
-    char text[128];
-    char path[64];
+    const char *base = getenv("TMPDIR");
+    char directory[256];
+    char path[sizeof directory + 8];
+    char text[sizeof path + 64];
 
+    (void)snprintf(directory, sizeof directory, "%.200s/coop-secrets.XXXXXX", base ? base : "/tmp");
     CHECK(mkdtemp(directory));
     (void)snprintf(path, sizeof path, "%s/fifo", directory);
     CHECK(mkfifo(path, 0600) == 0);

@@ -14,6 +14,7 @@
 
 #include "base/utf8.h"
 #include "config/decode.h"
+#include "config/node_walk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -149,64 +150,65 @@ static void write_datetime(struct buffer *out, const struct node *node)
                       offset % 60);
 }
 
-static void write_value(struct buffer *out, const struct node *node);
+struct writing {
+    struct buffer *out;
+    unsigned depth; /* the root has no braces */
+};
 
-static void write_entries(struct buffer *out, const struct node_table *table, const char *between)
+static void write_scalar(void *context, const struct node *node)
 {
-    for (const struct node_entry *entry = table->first; entry; entry = entry->next) {
-        write_string(out, &entry->key);
-        buffer_append_char(out, '=');
-        write_value(out, &entry->value);
-        if (entry->next)
-            buffer_append_string(out, between);
-    }
-}
+    struct buffer *out = ((struct writing *)context)->out;
 
-static void write_array(struct buffer *out, const struct node_array *array)
-{
-    buffer_append_string(out, "[ # array\r\n");
-    for (const struct node *item = array->first; item; item = item->next) {
-        write_value(out, item);
-        buffer_append_string(out, "\n,");
-    }
-    buffer_append_char(out, ']');
-}
-
-static void write_value(struct buffer *out, const struct node *node)
-{
-    switch (node->kind) {
-    case NODE_TABLE:
-        buffer_append_char(out, '{');
-        write_entries(out, node->table, "\t, ");
-        buffer_append_char(out, '}');
-        break;
-    case NODE_ARRAY:
-        write_array(out, node->array);
-        break;
-    case NODE_STRING:
-    case NODE_TEXT:
+    if (node->kind == NODE_STRING)
         write_string(out, &node->string);
-        break;
-    case NODE_INTEGER:
+    else if (node->kind == NODE_INTEGER)
         buffer_printf(out, "%+" PRId64, node->integer);
-        break;
-    case NODE_FLOAT:
+    else if (node->kind == NODE_FLOAT)
         write_float(out, node->number);
-        break;
-    case NODE_BOOLEAN:
+    else if (node->kind == NODE_BOOLEAN)
         buffer_append_string(out, node->boolean ? "true" : "false");
-        break;
-    case NODE_DATETIME:
-    case NODE_LOCAL_DATETIME:
-    case NODE_LOCAL_DATE:
-    case NODE_LOCAL_TIME:
+    else
         write_datetime(out, node);
-        break;
-    }
+}
+
+static void write_begin(void *context, const struct node *node)
+{
+    struct writing *writing = context;
+
+    if (writing->depth++ > 0)
+        buffer_append_string(writing->out, node->kind == NODE_TABLE ? "{" : "[ # array\r\n");
+}
+
+static void write_end(void *context, const struct node *node)
+{
+    struct writing *writing = context;
+
+    if (--writing->depth > 0)
+        buffer_append_char(writing->out, node->kind == NODE_TABLE ? '}' : ']');
+}
+
+static void write_key(void *context, const struct node_entry *entry)
+{
+    struct buffer *out = ((struct writing *)context)->out;
+
+    write_string(out, &entry->key);
+    buffer_append_char(out, '=');
+}
+
+static void write_between(void *context, const struct node *parent, bool is_last)
+{
+    struct writing *writing = context;
+
+    if (parent->kind == NODE_ARRAY)
+        buffer_append_string(writing->out, "\n,");
+    else if (!is_last)
+        buffer_append_string(writing->out, writing->depth > 1 ? "\t, " : "\n");
 }
 
 static void check_same(const struct document *document)
 {
+    static const struct node_visitor visitor = { write_begin, write_key, write_scalar,
+                                                 write_between, write_end };
     auto_buffer struct buffer text = { 0 };
     auto_buffer struct buffer before = { 0 };
     auto_buffer struct buffer after = { 0 };
@@ -214,7 +216,7 @@ static void check_same(const struct document *document)
     struct findings findings = { 0 };
 
     decode_print(&before, document);
-    write_entries(&text, document->root.table, "\n");
+    node_walk(&document->root, &visitor, &(struct writing){ .out = &text });
     REQUIRE(!text.failed && !before.failed);
     if (text.length > NODE_TEXT_MAX)
         return;

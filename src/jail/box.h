@@ -9,6 +9,8 @@
 #include "coop/run.h"
 #include "jail/cgroup.h"
 #include "jail/child.h"
+#include "jail/kept_tmp.h"
+#include "jail/neighbours.h"
 #include "jail/template.h"
 #include "plan/plan.h"
 
@@ -19,7 +21,15 @@ struct coop_sandbox {
     void *stacks;              /* of the children of a launch */
     struct template *template; /* from the second box on, where one is possible */
     bool has_run, template_failed;
+    struct kept_tmp *tmp; /* NULL: each box has a /tmp of its own */
 };
+
+/*
+ * From now on all boxes share one /tmp, kept_tmp.h, of the size that the policy gives. Returns a
+ * descriptor of its root, the sandbox's. -ENOTSUP: they cannot, and *why says it, as the end of a
+ * sentence.
+ */
+int sandbox_keep_tmp(coop_sandbox *sandbox, const char **why, coop_error **err);
 
 #define BOX_MAX_DENIALS    64
 #define BOX_STATUS_UNKNOWN 0x7f /* what wait gives for a stopped process: no end of any sort */
@@ -30,7 +40,8 @@ struct box_denial {
     int rule; /* of a protected path, -1 for others */
     uint64_t count;
     char text[260];
-    char *why; /* more than the rule says; NULL: nothing */
+    char *why;    /* more than the rule says; NULL: nothing */
+    char *origin; /* of PROTOCOL_RULE_LATE, where the rule stands */
 };
 
 /* A directory whose names are protected. */
@@ -79,6 +90,8 @@ struct coop_box {
     size_t n_denials;
     struct box_root *roots;
     size_t n_roots;
+    struct guard *guard; /* NULL: nothing is guarded */
+    struct neighbours neighbours;
 };
 
 /* Makes the box and starts the command in it. */

@@ -2,7 +2,8 @@
  * cgroup_find.c - where a box's cgroup may be made
  *
  * On the path of every start, so: one small file is read, the usual mount points are tried, and
- * who may write nothing has paid for some ten system calls.
+ * who may write nothing has paid for some eight system calls: each directory is asked for the right
+ * to write first, and only one that gives it is looked at.
  *
  * Version 2 gives controllers to the children of a cgroup only while that has no processes itself
  * (the root of all excepted). Our own cgroup has us, and we do not move: we may be a library in
@@ -124,6 +125,11 @@ static bool is_mounted(const char *path, long magic)
     return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
 }
 
+static bool is_writable(const char *path)
+{
+    return access(path, W_OK | X_OK) == 0;
+}
+
 /* A descriptor that is none of the three standard ones, even if the caller closed those. */
 static int open_directory(const char *path)
 {
@@ -211,7 +217,7 @@ static void note_ceilings(struct cgroup *cgroup, const char *path)
  */
 static bool consider(struct cgroup *cgroup, const char *path, bool is_own, unsigned *near)
 {
-    if (access(path, W_OK | X_OK) < 0)
+    if (!is_writable(path) || !is_mounted(path, MAGIC_V2))
         return false;
     auto_close int fd = open_directory(path);
     if (fd < 0)
@@ -229,14 +235,17 @@ static bool consider(struct cgroup *cgroup, const char *path, bool is_own, unsig
     return offer == ALL;
 }
 
-/* Where v2 is mounted and, in `path`, where our cgroup is; 0 if nowhere, else the mount's length. */
+/*
+ * Where v2 would be mounted and, in `path`, where our cgroup is then; 0 if nowhere, else the length
+ * of the mount's path. Beside version 1 the place is known and only looked at if it can be written.
+ */
 static size_t locate_v2(const char *text, char *path, size_t size)
 {
-    const char *mount = is_mounted(MOUNTS, MAGIC_V2) ? MOUNTS : MOUNTS "/unified";
     struct own own;
 
-    if (!find_own(text, NULL, &own) || (strcmp(mount, MOUNTS) != 0 && !is_mounted(mount, MAGIC_V2)))
+    if (!find_own(text, NULL, &own))
         return 0;
+    const char *mount = is_mounted(MOUNTS, MAGIC_V2) ? MOUNTS : MOUNTS "/unified";
     int n = snprintf(path, size, "%s%s", mount, own.path);
     return n > 0 && (size_t)n < size ? strlen(mount) : 0;
 }
@@ -272,13 +281,13 @@ static void find_v2(struct cgroup *cgroup, const char *text)
         note_ceilings(cgroup, own);
 }
 
+/* -1 and errno; ENOENT: nothing is mounted under this name. */
 static int open_v1(const char *name, const char *path)
 {
     char whole[PATH_MAX];
     int n = snprintf(whole, sizeof whole, MOUNTS "/%s%s", name, path);
 
-    if (n < 0 || (size_t)n >= sizeof whole || access(whole, W_OK | X_OK) < 0 ||
-        !is_mounted(whole, MAGIC_V1))
+    if (n < 0 || (size_t)n >= sizeof whole || !is_writable(whole) || !is_mounted(whole, MAGIC_V1))
         return -1;
     return open_directory(whole);
 }
@@ -292,8 +301,9 @@ static void find_v1(struct cgroup *cgroup, const char *text)
 
         if (!find_own(text, name, &own))
             continue;
+        errno = 0;
         int fd = open_v1(name, own.path);
-        if (fd < 0 && strcmp(own.names, name) != 0)
+        if (fd < 0 && errno == ENOENT && strcmp(own.names, name) != 0)
             fd = open_v1(own.names, own.path);
         cgroup->parent_fds[i] = fd;
         cgroup->has[i] = fd >= 0;
@@ -311,20 +321,12 @@ static int count(const struct cgroup *cgroup)
     return n;
 }
 
-/* Version 1 is never delegated to users: without root and a pure version 2 there is nothing. */
-static bool is_hopeless(void)
-{
-    return geteuid() != 0 && !is_mounted("/sys/fs/cgroup", MAGIC_V2);
-}
-
 void cgroup_find(struct cgroup *cgroup)
 {
     struct cgroup v1;
     char text[8192];
 
     cgroup_init(cgroup);
-    if (is_hopeless()) /* one cheap call, where reading /proc would take thirty times as long */
-        return;
     if (read_text(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) <= 0)
         return;
     find_v2(cgroup, text);

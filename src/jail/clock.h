@@ -1,15 +1,6 @@
 /*
- * clock.h - the time that does not jump
+ * clock.h - the time that does not jump; it is not the jail's alone
  */
 #pragma once
 
-#include <stdint.h>
-#include <time.h>
-
-static inline uint64_t clock_now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#include "base/clock.h"

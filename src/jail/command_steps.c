@@ -13,6 +13,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include "plan/seccomp.h"
+#include "plan/seccomp_shared.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -203,27 +205,30 @@ long command_seccomp(struct child *child, const struct step *step)
     return 0;
 }
 
-/*
- * A file in memory is on no mount of the view, so no noexec holds it, and Landlock lets the kernel's
- * own file systems pass. Hence there are none. A second filter is cheaper than twice the variants of
- * the first, which has seen to foreign system call tables already.
- */
+static long add_filter(const struct seccomp_program *filter)
+{
+    struct sock_fprog program = { filter->length, (struct sock_filter *)(uintptr_t)filter->filter };
+
+    return raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
 long command_no_code_files(struct child *child, const struct step *step)
 {
-    static const struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 4),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, AT_EMPTY_PATH, 1, 2),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof filter / sizeof *filter,
-                                  (struct sock_filter *)(uintptr_t)filter };
-
     (void)child;
     (void)step;
-    return raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+    return add_filter(&seccomp_no_code_files);
+}
+
+long command_no_shared_objects(struct child *child, const struct step *step)
+{
+    (void)child;
+    (void)step;
+    return add_filter(&seccomp_no_shared_objects);
+}
+
+long command_no_unix_sockets(struct child *child, const struct step *step)
+{
+    (void)child;
+    (void)step;
+    return add_filter(&seccomp_no_unix_sockets);
 }

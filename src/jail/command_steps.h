@@ -18,3 +18,5 @@ long command_wall(struct child *child, const struct step *step);
 long command_capabilities(struct child *child, const struct step *step);
 long command_seccomp(struct child *child, const struct step *step);
 long command_no_code_files(struct child *child, const struct step *step);
+long command_no_shared_objects(struct child *child, const struct step *step);
+long command_no_unix_sockets(struct child *child, const struct step *step);

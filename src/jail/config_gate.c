@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "jail/box.h"
+#include "jail/guard.h"
 #include "jail/supervise.h"
 #include "policy/git_config_gate.h"
 #include "policy/path.h"
@@ -147,5 +148,8 @@ int config_gate(struct coop_box *box, const char *path, int rule, int fd)
         file = create(root->fd, rest);
     if (file < 0)
         return file;
-    return passed.failed ? -ENOMEM : replace_text(file, &passed);
+    r = passed.failed ? -ENOMEM : replace_text(file, &passed);
+    if (r == 0) /* where it is shown without its credentials, a copy is seen */
+        guard_show_config(box, path);
+    return r;
 }

@@ -17,6 +17,7 @@
 #include "plan/door_rules.h"
 #include "policy/glob_pack.h"
 #include "policy/glob_reach.h"
+#include "policy/path_set.h"
 #include "sys/raw.h"
 
 #define ROOTS_MAX   64
@@ -28,7 +29,11 @@ static size_t root_lengths[ROOTS_MAX];
 static size_t n_roots;
 static size_t n_root_names;          /* of the shortest */
 static const char *outside, *hidden; /* lists of strings, each ends with an empty one */
-static const char *held, *aliases;
+static const char *aliases;          /* likewise */
+static const void *held;             /* policy/path_set.h */
+static bool ignores_case;
+static char hidden_later[8192]; /* as `hidden` */
+static size_t hidden_later_length;
 static const char *gates; /* by pattern: 1 if it has one */
 static void *patterns;
 static size_t n_patterns;
@@ -70,6 +75,7 @@ bool place_rules_load(int fd)
     outside = rules + header.outside_at;
     hidden = rules + header.hidden_at;
     held = rules + header.held_at;
+    ignores_case = header.ignore_case;
     aliases = rules + header.aliases_at;
     gates = rules + header.gates_at;
     patterns = rules + header.patterns_at;
@@ -112,12 +118,7 @@ void place_canonical(char *path, size_t size)
 
 bool place_holds_hidden(const char *path)
 {
-    size_t n = strlen(path);
-
-    for (const char *p = held; *p; p += strlen(p) + 1)
-        if (strncmp(p, path, n) == 0 && p[n] == '/')
-            return true;
-    return false;
+    return path_set_has(held, path, ignores_case);
 }
 
 bool place_is_outside(const char *path)
@@ -133,12 +134,30 @@ bool place_is_in_project(const char *path)
     return door_project_is_there() && !place_is_outside(path);
 }
 
-bool place_is_hidden(const char *name)
+static bool has_name(const char *list, const char *name)
 {
-    for (const char *p = hidden; *p; p += strlen(p) + 1)
+    for (const char *p = list; *p; p += strlen(p) + 1)
         if (strcmp(p, name) == 0)
             return true;
     return false;
+}
+
+bool place_is_hidden(const char *name)
+{
+    return has_name(hidden, name) || has_name(hidden_later, name);
+}
+
+bool place_hide(const char *name)
+{
+    size_t n = strlen(name) + 1;
+
+    if (place_is_hidden(name))
+        return true;
+    if (hidden_later_length + n >= sizeof hidden_later)
+        return false;
+    memcpy(hidden_later + hidden_later_length, name, n);
+    hidden_later_length += n;
+    return true;
 }
 
 /* Of a root that is "/", all that is not outside. */

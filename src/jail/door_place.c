@@ -78,10 +78,10 @@ static void set_name(struct place *place, const char *name)
         place->act_fd = door_project_fd();
 }
 
-static long find(struct place *place, int start_fd, const char *path, uint64_t resolve)
+long place_find_from(struct place *place, int start_fd, const char *path)
 {
     struct kernel_open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                                   .resolve = RESOLVE_NO_MAGICLINKS | resolve };
+                                   .resolve = RESOLVE_NO_MAGICLINKS };
     char directory[PLACE_PATH_MAX];
     char name[256];
     char *last;
@@ -105,16 +105,10 @@ static long find(struct place *place, int start_fd, const char *path, uint64_t r
     return r;
 }
 
-long place_find_from(struct place *place, int start_fd, const char *path)
+long place_find(struct place *place, const struct seccomp_notif *asked, int directory,
+                const char *path)
 {
-    return find(place, start_fd, path, 0);
-}
-
-long place_find_within(struct place *place, const struct seccomp_notif *asked, int directory,
-                       const char *path, uint64_t resolve)
-{
-    bool is_absolute = *path == '/' && !(resolve & RESOLVE_IN_ROOT);
-    long start = is_absolute ? AT_FDCWD : place_start(asked, directory);
+    long start = *path == '/' ? AT_FDCWD : place_start(asked, directory);
     long r = -ESRCH;
 
     place->parent_fd = -1;
@@ -122,16 +116,10 @@ long place_find_within(struct place *place, const struct seccomp_notif *asked, i
         return DOOR_CONTINUE;
     /* What was read so far by the caller's number was the caller's, if it still waits. */
     if (door_is_waiting(asked->id))
-        r = find(place, (int)start, path, resolve);
+        r = place_find_from(place, (int)start, path);
     if (start >= 0)
         (void)raw(SYS_close, start);
     return r;
-}
-
-long place_find(struct place *place, const struct seccomp_notif *asked, int directory,
-                const char *path)
-{
-    return place_find_within(place, asked, directory, path, 0);
 }
 
 long place_of_directory(struct place *place, int fd)

@@ -34,6 +34,8 @@ bool place_is_outside(const char *path);
 bool place_is_in_project(const char *path);
 /* Names of the project's top level that may not be read. */
 bool place_is_hidden(const char *name);
+/* One more, while the box runs; false: there is no room. */
+bool place_hide(const char *name);
 
 /*
  * Resolves all but the last component of `path`, from the caller's directory or the descriptor
@@ -42,8 +44,6 @@ bool place_is_hidden(const char *name);
  */
 long place_find(struct place *place, const struct seccomp_notif *asked, int directory,
                 const char *path);
-long place_find_within(struct place *place, const struct seccomp_notif *asked, int directory,
-                       const char *path, uint64_t resolve); /* RESOLVE_... of openat2(2) */
 long place_find_from(struct place *place, int start_fd, const char *path);
 
 /* The caller's working directory, or the one behind its descriptor; -errno. */

@@ -17,11 +17,11 @@
 #define EVENTS_SIZE  16384
 #define PAIR_WAIT_NS 20000000 /* the second half of a move comes right after the first */
 
-static struct project_view view = { -1, -1, -1 };
+static struct project_view view; /* all 0: there is no project */
 
 bool door_project_is_there(void)
 {
-    return view.project_fd >= 0;
+    return view.project_fd > 0;
 }
 
 int door_project_fd(void)
@@ -42,6 +42,11 @@ bool door_project_owns(const char *name)
 bool door_project_hides(const char *name)
 {
     return place_is_hidden(name);
+}
+
+bool door_project_hide(const char *name)
+{
+    return door_project_is_there() && place_hide(name) && door_project_show(name) == 0;
 }
 
 long door_project_show(const char *name)
@@ -131,7 +136,7 @@ static void move_along(const char *bytes, long n, long first)
     }
 }
 
-void door_project_changed(void)
+bool door_project_changed(void)
 {
     static char bytes[EVENTS_SIZE] __attribute__((aligned(8)));
     long n = read_events(bytes);
@@ -148,6 +153,7 @@ void door_project_changed(void)
         else if (event->len)
             (void)door_project_show(event->name);
     }
+    return n > 0;
 }
 
 bool door_project_start(void)
@@ -269,6 +275,18 @@ static bool has_mounts_below(const char *path)
     }
     (void)raw(SYS_close, fd);
     return found;
+}
+
+static bool holds_later;
+
+void door_project_hold_later(void)
+{
+    holds_later = true;
+}
+
+bool door_project_holds_later(const char *path)
+{
+    return holds_later && has_mounts_below(path);
 }
 
 static bool is_directory(int directory_fd, const char *name)

@@ -23,12 +23,19 @@
 bool door_project_start(void);
 bool door_project_is_there(void);
 
-/* The host has changed something: the watch is readable. */
-void door_project_changed(void);
+/* Shows what the host has changed; false: nothing. */
+bool door_project_changed(void);
 
 /* Whether the name in the root is the project's; else it is the box's own, /usr say. */
 bool door_project_owns(const char *name);
 bool door_project_hides(const char *name);
+/* From now on this name is not to be read; false: that cannot be had. */
+bool door_project_hide(const char *name);
+
+/* Something was hidden after the start: from now on, what has mounts below it is not moved. Also where
+ * no project is the root. */
+void door_project_hold_later(void);
+bool door_project_holds_later(const char *path);
 int door_project_fd(void);
 
 /* Shows what the project has under this name. */

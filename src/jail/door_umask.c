@@ -15,7 +15,7 @@ static struct {
     int64_t since;
 } known[N_KNOWN];
 static unsigned ours;
-static bool is_everybodys = true;
+static bool is_changed; /* somebody has another than all had at the start */
 
 void door_umask_start(unsigned umask)
 {
@@ -25,7 +25,7 @@ void door_umask_start(unsigned umask)
 
 void door_umask_changed(void)
 {
-    is_everybodys = false;
+    is_changed = true;
     for (size_t i = 0; i < N_KNOWN; i++)
         known[i].pid = 0;
 }
@@ -74,7 +74,7 @@ void door_umask_take(const struct seccomp_notif *asked)
 {
     bool shares = false;
 
-    if (is_everybodys)
+    if (!is_changed)
         return;
     size_t slot = asked->pid % N_KNOWN;
     unsigned umask = known[slot].umask;

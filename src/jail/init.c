@@ -21,6 +21,7 @@
 #include "jail/door.h"
 #include "jail/door_files.h"
 #include "jail/door_gate.h"
+#include "jail/door_made.h"
 #include "jail/door_project.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
@@ -118,6 +119,20 @@ static void tell_segments(void)
               MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
+static void tell_whose(const struct protocol_order_message *question)
+{
+    const struct identity identity = { question->dev, question->ino, question->birth };
+
+    /* What is asked about must be shown by now, or it could not be hidden. */
+    while (door_project_is_there() && door_project_changed())
+        ;
+    struct protocol_event_message message = { .event = EVENT_WHOSE,
+                                              .status = door_made_is(&identity),
+                                              .count = question->slot };
+
+    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, sizeof message, MSG_NOSIGNAL, NULL, 0);
+}
+
 static void obey(pid_t command)
 {
     struct protocol_order_message message = { 0 };
@@ -132,6 +147,12 @@ static void obey(pid_t command)
         tell_segments();
     if (message.order == ORDER_GATE)
         door_gate_decided(message.slot, message.value);
+    if (message.order == ORDER_WHOSE)
+        tell_whose(&message);
+    if (message.order == ORDER_HIDE && !door_project_hide(message.text))
+        leave(); /* it could be read */
+    if (message.order == ORDER_HOLD)
+        door_project_hold_later();
     if (message.order != ORDER_SIGNAL)
         return;
     if (raw(SYS_kill, -command, message.value) == -ESRCH)
@@ -202,7 +223,7 @@ _Noreturn void init_main(long *stack)
         if (fds[0].revents)
             obey(command);
         if (fds[3].revents)
-            door_project_changed();
+            (void)door_project_changed();
         if (fds[2].revents & POLLIN)
             door_serve(&door);
         else if (fds[2].revents)

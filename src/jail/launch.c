@@ -262,27 +262,7 @@ static int entrance_main(void *argument)
     long r = raw(SYS_setns, launch->user_namespace_fd, CLONE_NEWUSER);
 
     if (r == 0)
-        r = raw(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0);
-    if (r == 0)
-        r = raw(SYS_setgroups, 0, NULL);
-    if (r == 0)
-        r = raw(SYS_setresgid, plan->inside_gid, plan->inside_gid, plan->inside_gid);
-    if (r == 0)
-        r = raw(SYS_setresuid, plan->inside_uid, plan->inside_uid, plan->inside_uid);
-    if (r == 0) {
-        /* KEEPCAPS kept the permitted set only. */
-        struct {
-            uint32_t version;
-            int pid;
-        } header = { 0x20080522, 0 };
-        uint32_t data[6] = { 0 };
-
-        r = raw(SYS_capget, &header, data);
-        data[0] = data[1];
-        data[3] = data[4];
-        if (r == 0)
-            r = raw(SYS_capset, &header, data);
-    }
+        r = user_namespace_become(plan->inside_uid, plan->inside_gid);
     return clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
 }
 

@@ -13,6 +13,11 @@
 #include "jail/probe.h"
 #include "sys/raw.h"
 
+/* What useradd(8) begins with and hands out. The highest number is no id. */
+#define FIRST_UNUSED 100000ul
+#define UNUSED_SIZE  65536ul
+#define LAST_ID      4294967294ul
+
 /* The caller's login name from /etc/passwd: libc would load whatever nsswitch.conf names. */
 void newidmap_login_name(uid_t uid, char *out, size_t size)
 {
@@ -58,13 +63,86 @@ static bool find_range(const char *path, const char *name, uid_t uid, struct new
     return is_found;
 }
 
+const char *const newidmap_files[2] = { "/etc/subuid", "/etc/subgid" };
+
+struct ranges {
+    struct newidmap_range *all;
+    size_t n, capacity;
+};
+
+static bool add_range(struct ranges *ranges, const struct newidmap_range *range)
+{
+    if (ranges->n == ranges->capacity) {
+        size_t capacity = ranges->capacity ? 2 * ranges->capacity : 16;
+        struct newidmap_range *grown = reallocarray(ranges->all, capacity, sizeof *grown);
+
+        if (!grown)
+            return false;
+        ranges->all = grown;
+        ranges->capacity = capacity;
+    }
+    ranges->all[ranges->n++] = *range;
+    return true;
+}
+
+static bool read_ranges(const char *path, struct ranges *ranges)
+{
+    FILE *file = fopen(path, "re");
+    struct newidmap_range range;
+    char *line = NULL;
+    size_t size = 0;
+    bool is_good = true;
+
+    if (!file)
+        return errno == ENOENT;
+    while (is_good && getline(&line, &size, file) > 0) {
+        const char *colon = strchr(line, ':');
+
+        if (colon && sscanf(colon + 1, "%lu:%lu", &range.first, &range.count) == 2)
+            is_good = add_range(ranges, &range);
+    }
+    free(line);
+    (void)fclose(file);
+    return is_good;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    unsigned long x = ((const struct newidmap_range *)a)->first;
+    unsigned long y = ((const struct newidmap_range *)b)->first;
+
+    return (x > y) - (x < y);
+}
+
+bool newidmap_find_unused(const char *const files[], size_t n, struct newidmap_range *out)
+{
+    struct ranges ranges = { 0 };
+    unsigned long first = FIRST_UNUSED;
+    bool is_good = true;
+
+    for (size_t i = 0; is_good && i < n; i++)
+        is_good = read_ranges(files[i], &ranges);
+    if (ranges.n)
+        qsort(ranges.all, ranges.n, sizeof *ranges.all, by_first);
+    for (size_t i = 0; i < ranges.n && ranges.all[i].first <= LAST_ID; i++) {
+        const struct newidmap_range *range = &ranges.all[i];
+        unsigned long count = range->count <= LAST_ID ? range->count : LAST_ID;
+
+        if (range->first < first + UNUSED_SIZE && range->first + count > first)
+            first = range->first + count;
+    }
+    free(ranges.all);
+    *out = (struct newidmap_range){ first, UNUSED_SIZE };
+    return is_good && first + UNUSED_SIZE - 1 <= LAST_ID;
+}
+
 bool newidmap_find(uid_t uid, struct newidmap_range *users, struct newidmap_range *groups)
 {
     char name[64];
 
     newidmap_login_name(uid, name, sizeof name);
-    return find_range("/etc/subuid", name, uid, users) &&
-           find_range("/etc/subgid", name, uid, groups);
+    return find_range(newidmap_files[0], name, uid, users) &&
+           find_range(newidmap_files[1], name, uid, groups);
 }
 
 struct helper {

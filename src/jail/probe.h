@@ -64,8 +64,9 @@ enum probe_controller { PROBE_MEMORY, PROBE_PIDS, PROBE_CPU, PROBE_CONTROLLERS }
 
 struct probe_cgroup {
     char v2_directory[512]; /* where a box's cgroup would be made */
+    char v2_mount[512];
     bool v2_mounted;
-    long v2_mkdir, v2_enter; /* in the better of our own cgroup and its parent */
+    long v2_mkdir, v2_enter; /* in the best of our own cgroup and those above */
     unsigned v2_present;     /* bit per controller: the directory has it */
     unsigned v2_usable;      /* bit per controller: on for its children, or can be put on */
     bool v2_has_processes;   /* of its own, so nothing more can be put on */
@@ -132,6 +133,9 @@ void probe_host_look(struct coop_probe *probe);
 void probe_box_try(struct coop_probe *probe);
 void probe_cgroup_try(struct coop_probe *probe);
 void probe_landlock_try(struct coop_probe *probe);
+/* The fix for what the kernel's command line decides. */
+void probe_fix_boot(const struct coop_probe *probe, struct probe_verdict *verdict,
+                    const char *words);
 const char *probe_container_option(const struct coop_probe *probe, const char *docker,
                                    const char *podman);
 

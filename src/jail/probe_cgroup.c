@@ -1,9 +1,9 @@
 /*
  * probe_cgroup.c - which limits a cgroup could hold for us
  *
- * In v2 a box's cgroup is made in our own cgroup or beside it, in the parent: the kernel lets a
- * cgroup give controllers to its children only while it has no processes of its own, and ours has
- * us. Controllers that are on there already are tried (the limit's file can be opened for writing);
+ * In v2 a box's cgroup is made in our own cgroup or in one above it: the kernel lets a cgroup give
+ * controllers to its children only while it has no processes of its own, and ours has us.
+ * Controllers that are on there already are tried (the limit's file can be opened for writing);
  * those that are not are never switched on just to see, because switching them off again would take
  * limits away from a box started in between: for these the kernel's conditions are looked at.
  *
@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,9 @@
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
+
+#define V1 0x27e0eb /* the file systems' magic numbers */
+#define V2 0x63677270
 
 #define REMOVE_TRIES 200 /* a dead process may count for a moment longer */
 
@@ -192,6 +196,14 @@ static bool directory_of(const struct probe_mount *mount, const char *path, char
     return length > 0 && (size_t)length < size;
 }
 
+/* Something else may be mounted over the mount. */
+static bool is_on(const char *directory, long magic)
+{
+    struct statfs fs;
+
+    return statfs(directory, &fs) == 0 && (long)fs.f_type == magic;
+}
+
 /* The directory of our cgroup for a v1 controller, or (NULL) in v2, and where that is mounted. */
 static bool find_own(const char *controller, char *out, size_t size, char *out_mount,
                      size_t mount_size)
@@ -210,7 +222,7 @@ static bool find_own(const char *controller, char *out, size_t size, char *out_m
             continue;
         if (controller && !has_word(mount.options, controller, ","))
             continue;
-        if (!directory_of(&mount, path, out, size))
+        if (!directory_of(&mount, path, out, size) || !is_on(out, controller ? V1 : V2))
             continue;
         (void)snprintf(out_mount, mount_size, "%s", mount.target);
         return true;
@@ -282,21 +294,25 @@ static void try_v2(struct probe_cgroup *out)
 {
     char directory[512];
     char mount[512];
-    struct probe_cgroup beside = { 0 };
 
     out->v2_mkdir = out->v2_enter = PROBE_NOT_TRIED;
     out->v2_mounted = find_own(NULL, directory, sizeof directory, mount, sizeof mount);
     if (!out->v2_mounted)
         return;
     try_v2_in(out, directory);
-    char *slash = strrchr(directory, '/');
-    if (strcmp(directory, mount) == 0 || !slash)
-        return;
-    *slash = '\0';
-    beside.v2_mounted = true;
-    try_v2_in(&beside, directory);
-    if (__builtin_popcount(beside.v2_usable) > __builtin_popcount(out->v2_usable))
-        *out = beside;
+    (void)snprintf(out->v2_mount, sizeof out->v2_mount, "%s", mount);
+    while (__builtin_popcount(out->v2_usable) < PROBE_CONTROLLERS &&
+           strcmp(directory, mount) != 0) {
+        struct probe_cgroup above = { .v2_mounted = true };
+        char *slash = strrchr(directory, '/');
+
+        if (!slash)
+            return;
+        *slash = '\0';
+        try_v2_in(&above, directory);
+        if (__builtin_popcount(above.v2_usable) > __builtin_popcount(out->v2_usable))
+            *out = above;
+    }
 }
 
 static void try_v1(struct probe_cgroup *out, unsigned i)
@@ -329,11 +345,12 @@ static void append_names(struct buffer *out, unsigned set)
     buffer_append_string(out, "");
 }
 
-/* Where systemd runs it gives us a subtree; elsewhere root makes one and puts our shell into it. */
+/*
+ * Where systemd runs it gives us a subtree; elsewhere root makes one and puts our shell into it. At
+ * the root of all, because no other cgroup that has processes can give controllers to its children.
+ */
 static void fix_delegate(const struct coop_probe *probe, struct probe_verdict *verdict)
 {
-    const char *directory = probe->cgroup.v2_directory;
-
     if (access("/run/systemd/system", F_OK) == 0)
         verdict_fix(verdict, "systemd-run --user --scope -p Delegate=yes coop run ...");
     else
@@ -341,7 +358,7 @@ static void fix_delegate(const struct coop_probe *probe, struct probe_verdict *v
                     "sudo sh -c \"cd '%s' && echo '+memory +pids +cpu' >cgroup.subtree_control && "
                     "mkdir -p coop/shell && chown -R $(id -u) coop && "
                     "echo $$ >coop/shell/cgroup.procs\"",
-                    directory);
+                    probe->cgroup.v2_mount);
 }
 
 void probe_cgroup_v2(const struct coop_probe *probe, struct probe_verdict *verdict)
@@ -357,9 +374,10 @@ void probe_cgroup_v2(const struct coop_probe *probe, struct probe_verdict *verdi
         verdict_yes(verdict, "%s in '%s'", names.data ? names.data : "", cgroup->v2_directory);
     } else if (!cgroup->v2_present) {
         verdict_no(verdict, "'%s' has neither memory, pids nor cpu", cgroup->v2_directory);
-        verdict_fix(verdict, "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&cgroup_no_v1=all "
-                             "systemd.unified_cgroup_hierarchy=1 /' /etc/default/grub "
-                             "&& sudo update-grub && sudo reboot");
+        probe_fix_boot(probe, verdict,
+                       access("/run/systemd/system", F_OK) == 0
+                           ? "cgroup_no_v1=all systemd.unified_cgroup_hierarchy=1"
+                           : "cgroup_no_v1=all");
     } else if (cgroup->v2_mkdir < 0) {
         verdict_no(verdict, "no write access to '%s': %s", cgroup->v2_directory,
                    strerror((int)-cgroup->v2_mkdir));
@@ -407,13 +425,18 @@ void probe_cgroup_v1(const struct coop_probe *probe, struct probe_verdict *verdi
     }
 }
 
+/* A box has cgroups of one version: of the one that can hold more, as cgroup_find() chooses. */
 static void judge_limit(const struct coop_probe *probe, unsigned i, const char *otherwise,
                         struct probe_verdict *verdict)
 {
-    if (probe->cgroup.v2_usable & (1u << i))
-        verdict_yes(verdict, "cgroup v2");
-    else if (probe->cgroup.v1[i] == 0)
-        verdict_yes(verdict, "cgroup v1");
+    const struct probe_cgroup *cgroup = &probe->cgroup;
+    unsigned v1 = 0;
+
+    for (unsigned n = 0; n < PROBE_CONTROLLERS; n++)
+        v1 |= cgroup->v1[n] == 0 ? 1u << n : 0;
+    bool is_v1 = __builtin_popcount(v1) > __builtin_popcount(cgroup->v2_usable);
+    if ((is_v1 ? v1 : cgroup->v2_usable) & (1u << i))
+        verdict_yes(verdict, is_v1 ? "cgroup v1" : "cgroup v2");
     else
         verdict_no(verdict, "no cgroup to write to; %s", otherwise);
 }

@@ -136,6 +136,27 @@ const char *probe_container_option(const struct coop_probe *probe, const char *d
     return docker;
 }
 
+/* A command only where its tools are; elsewhere, and in a container, which words are missing. */
+void probe_fix_boot(const struct coop_probe *probe, struct probe_verdict *verdict,
+                    const char *words)
+{
+    if (probe->host.container)
+        verdict_fix(verdict, "add '%s' to the command line of the host's kernel, and reboot it",
+                    words);
+    else if (access("/etc/default/grub", F_OK) == 0 && access("/usr/sbin/update-grub", X_OK) == 0)
+        verdict_fix(verdict,
+                    "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&%s /' /etc/default/grub "
+                    "&& sudo update-grub && sudo reboot",
+                    words);
+    else if (access("/usr/sbin/grubby", X_OK) == 0)
+        verdict_fix(verdict, "sudo grubby --update-kernel=ALL --args='%s' && sudo reboot", words);
+    else
+        verdict_fix(verdict,
+                    "add '%s' to the kernel's command line where your boot loader "
+                    "has it, and reboot",
+                    words);
+}
+
 void probe_host_look(struct coop_probe *probe)
 {
     struct probe_host *host = &probe->host;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -78,14 +79,14 @@ static void why_not(const struct coop_probe *probe, struct probe_verdict *verdic
 {
     const struct probe_host *host = &probe->host;
     char option = probe_kernel_config(probe, "CONFIG_SECURITY_LANDLOCK");
+    char words[sizeof host->lsm + 32];
 
     if (probe->landlock == -EOPNOTSUPP) {
         verdict_no(verdict, "built into kernel %s but not switched on (lsm=%s)", host->kernel,
                    host->lsm[0] ? host->lsm : "?");
-        verdict_fix(verdict,
-                    "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&lsm=landlock,%s /' /etc/default/grub "
-                    "&& sudo update-grub && sudo reboot",
-                    host->lsm[0] ? host->lsm : "lockdown,yama,integrity,apparmor");
+        (void)snprintf(words, sizeof words, "lsm=landlock,%s",
+                       host->lsm[0] ? host->lsm : "lockdown,yama,integrity,apparmor");
+        probe_fix_boot(probe, verdict, words);
     } else if (probe->landlock == -EXDEV) {
         verdict_no(verdict, "a ruleset without rules does not keep '/' from being read");
     } else if (probe->landlock == -ENOSYS && option == 'n') {

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "jail/newidmap.h"
 
 static long try_helpers(const struct coop_probe *probe, const struct newidmap_range *uids,
@@ -25,7 +26,7 @@ static long try_helpers(const struct coop_probe *probe, const struct newidmap_ra
 
 void probe_newuidmap(const struct coop_probe *probe, struct probe_verdict *verdict)
 {
-    struct newidmap_range uids, gids;
+    struct newidmap_range uids, gids, unused;
     char name[64];
 
     if (probe->box.clone < 0) {
@@ -41,9 +42,10 @@ void probe_newuidmap(const struct coop_probe *probe, struct probe_verdict *verdi
     if (!newidmap_find(probe->host.uid, &uids, &gids)) {
         verdict_no(verdict, "/etc/subuid and /etc/subgid grant no range to %s",
                    name[0] ? name : "this user");
-        verdict_fix(verdict,
-                    "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s",
-                    name[0] ? name : "NAME");
+        if (newidmap_find_unused(newidmap_files, COUNT(newidmap_files), &unused))
+            verdict_fix(verdict, "sudo usermod --add-subuids %lu-%lu --add-subgids %lu-%lu %s",
+                        unused.first, unused.first + unused.count - 1, unused.first,
+                        unused.first + unused.count - 1, name[0] ? name : "NAME");
         return;
     }
     if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {

@@ -18,15 +18,26 @@
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 
 /* supervisor to init */
-enum protocol_order { ORDER_SIGNAL = 1, ORDER_COUNT_SEGMENTS, ORDER_GATE };
+enum protocol_order {
+    ORDER_SIGNAL = 1,
+    ORDER_COUNT_SEGMENTS,
+    ORDER_GATE,
+    ORDER_WHOSE, /* did the box make this? */
+    ORDER_HIDE,  /* a name of a project that is the root: it may not be read any more */
+    ORDER_HOLD   /* something was hidden since: directories with mounts in them stay */
+};
 struct protocol_order_message {
     uint32_t order;
     int32_t value;
-    uint32_t slot; /* ORDER_GATE: which question the value answers */
+    uint32_t slot; /* ORDER_GATE: which question the value answers; ORDER_WHOSE: which this is */
+    uint64_t dev, ino, birth; /* ORDER_WHOSE: door_made.h */
+    char text[256];           /* ORDER_HIDE */
 };
 
 /* In place of a rule's number: a directory that holds something hidden. */
 #define PROTOCOL_RULE_HELD (-2)
+/* The same for what came while the box ran, and was hidden then. */
+#define PROTOCOL_RULE_LATE (-3)
 
 /* init to supervisor */
 enum protocol_event {
@@ -36,7 +47,8 @@ enum protocol_event {
     EVENT_TERMINAL,
     EVENT_DENIED,
     EVENT_SEGMENTS,
-    EVENT_GATE /* may the file that comes along take the place of the one named? */
+    EVENT_WHOSE, /* status: 1 if the box made it; count: which question */
+    EVENT_GATE   /* may the file that comes along take the place of the one named? */
 };
 struct protocol_event_message {
     uint32_t event;

@@ -70,13 +70,36 @@ bool refusal_is_of_change(const struct plan *plan, const struct child *child)
     return kind == STEP_HOLD || kind == STEP_KEEP || kind == STEP_MASK || kind == STEP_COVER;
 }
 
+/* "Symbolic link loop", says the kernel: links are not followed there, and one is enough. */
+static bool is_of_link(const struct step *step, int errnum)
+{
+    return errnum == ELOOP &&
+           (step->kind == STEP_BIND || step->kind == STEP_HIDE || step->kind == STEP_TMPFS);
+}
+
+static bool is_of_device(const struct step *step, int errnum)
+{
+    return errnum == ENODEV && step->kind == STEP_BIND && (step->flags & STEP_DEVICE);
+}
+
+static const char *reason_for(const struct step *step, int errnum)
+{
+    if (is_of_link(step, errnum))
+        return "the target is a symbolic link, or one leads to it";
+    if (is_of_device(step, errnum))
+        return "it is not the character device of that name";
+    return strerror(errnum);
+}
+
 static const char *hint_for(const struct step *step, int errnum)
 {
     if (step->kind == STEP_BIND && errnum == ENOENT)
         return "coop makes no mount points in directories of the host: make it first, or choose "
                "another target";
-    if ((step->kind == STEP_BIND || step->kind == STEP_HIDE) && errnum == ELOOP)
-        return "a symbolic link stands in the way to the target: name the real path";
+    if (is_of_link(step, errnum))
+        return "name the path that the link leads to";
+    if (is_of_device(step, errnum))
+        return "something else stands in its place in this host's /dev";
     if ((step->kind == STEP_BIND || step->kind == STEP_PROJECT) && errnum == ESTALE)
         return "the source was replaced by something else while the box was being made: run again";
     if (step->kind == STEP_BIND && errnum == ENOTDIR)
@@ -157,9 +180,9 @@ int refusal_of_step(const struct coop_box *box, const struct child *child, coop_
     plan_describe_step(plan, child->failed_step, words, sizeof words);
     if (is_of_namespaces(plan, child))
         return not_available(child->error, err, words);
-    int r = fail(err, child->error, "start the sandbox: step %zu of %zu, %s",
-                 child->failed_step + 1, plan->n_steps, words);
-    r = fail_as(err, r, COOP_ERROR_SETUP);
+    int r =
+        fail_kind(err, COOP_ERROR_SETUP, child->error, "start the sandbox: step %zu of %zu, %s: %s",
+                  child->failed_step + 1, plan->n_steps, words, reason_for(step, child->error));
     const char *hint = hint_for(step, child->error);
     return hint ? fail_hint(err, r, "%s", hint) : r;
 }

@@ -44,6 +44,7 @@ struct coop_result {
     size_t n_denials;
     struct buffer texts[MAX_DENIALS];
     struct buffer rules[MAX_DENIALS]; /* of protected paths: the rule and where it stands */
+    char *note;                       /* of the box; NULL: none */
     char digest[65];
     struct buffer json;
 };
@@ -113,6 +114,11 @@ static const char *fix_for(int nr)
 }
 
 /* Limits that were hit, in the words of the flag that would lift them. */
+static bool is_limited(const struct coop_box *box, coop_limit limit)
+{
+    return box->plan.policy->limits[limit] != COOP_LIMIT_NONE;
+}
+
 static void add_limits(struct coop_result *result, const struct coop_box *box)
 {
     int number = WIFSIGNALED(box->status) ? WTERMSIG(box->status) : 0;
@@ -126,13 +132,13 @@ static void add_limits(struct coop_result *result, const struct coop_box *box)
     if (result->timed_out)
         add_denial(result, &(coop_denial){ "time", "more time than the timeout", "timeout",
                                            "policy", "--timeout DURATION", 1 });
-    if (number == SIGXCPU ||
-        (number == SIGKILL && !result->timed_out && !result->out_of_memory && !result->cancelled &&
-         box->plan.policy->limits[COOP_LIMIT_CPU_SECONDS] != COOP_LIMIT_NONE &&
-         result->cpu_us >= box->plan.policy->limits[COOP_LIMIT_CPU_SECONDS] * 1000000u))
+    if (is_limited(box, COOP_LIMIT_CPU_SECONDS) &&
+        (number == SIGXCPU ||
+         (number == SIGKILL && !result->timed_out && !result->out_of_memory && !result->cancelled &&
+          result->cpu_us >= box->plan.policy->limits[COOP_LIMIT_CPU_SECONDS] * 1000000u)))
         add_denial(result, &(coop_denial){ "cpu", "more CPU time than the limit",
                                            "limit cpu-seconds", "policy", "--cpu-seconds N", 1 });
-    if (number == SIGXFSZ)
+    if (number == SIGXFSZ && is_limited(box, COOP_LIMIT_FILE_SIZE))
         add_denial(result, &(coop_denial){ "file-size", "a larger file than the limit",
                                            "limit file-size", "policy", "--file-size SIZE", 1 });
 }
@@ -193,19 +199,25 @@ static void add_protected(struct coop_result *result, const struct coop_box *box
         return;
     }
     if (denial->rule == PROTOCOL_RULE_HELD) {
+        bool has_mounts = box->plan.policy->n_mounts > 0; /* then it may be one of these */
+
         add_denial(result, &(coop_denial){ "rename", text_of(result, box, denial->text),
-                                           "protected path: it holds a file that is hidden",
-                                           "default", "--no-protect", denial->count });
+                                           "protected path: something in it is hidden or mounted",
+                                           has_mounts ? "policy" : "default",
+                                           has_mounts ? NULL : "--no-protect", denial->count });
         return;
     }
-    if (!plan_never_text(&box->plan, denial->rule, &pattern, &origin) ||
+    bool is_late = denial->rule == PROTOCOL_RULE_LATE;
+    if (is_late)
+        pattern = "", origin = denial->origin ? denial->origin : "default";
+    if ((!is_late && !plan_never_text(&box->plan, denial->rule, &pattern, &origin)) ||
         result->n_denials == MAX_DENIALS)
         return;
     struct buffer *rule = &result->rules[result->n_denials];
     buffer_append_string(rule, "protected path ");
     printable_append(rule, pattern, strlen(pattern));
     if (denial->why) {
-        buffer_append_string(rule, ": ");
+        buffer_append_string(rule, is_late ? "" : ": ");
         printable_append(rule, denial->why, strlen(denial->why));
     }
     size_t at = rule->length + 1;
@@ -213,8 +225,10 @@ static void add_protected(struct coop_result *result, const struct coop_box *box
     buffer_append_string(rule, origin);
     if (!rule->failed)
         add_denial(result,
-                   &(coop_denial){ operation_of(denial->nr), text_of(result, box, denial->text),
-                                   rule->data, rule->data + at, "--no-protect", denial->count });
+                   &(coop_denial){ is_late ? "read" : operation_of(denial->nr),
+                                   text_of(result, box, denial->text), rule->data, rule->data + at,
+                                   strcmp(origin, "--block") == 0 ? NULL : "--no-protect",
+                                   denial->count });
 }
 
 static void add_refused(struct coop_result *result, const struct coop_box *box)
@@ -223,7 +237,7 @@ static void add_refused(struct coop_result *result, const struct coop_box *box)
         const struct box_denial *denial = &box->denials[i];
         const char *name = seccomp_call_name(denial->nr);
 
-        if (denial->rule >= 0 || denial->rule == PROTOCOL_RULE_HELD || denial->nr < 0)
+        if (denial->rule >= 0 || denial->rule <= PROTOCOL_RULE_HELD || denial->nr < 0)
             add_protected(result, box, denial);
         else if (denial->nr == SYS_connect)
             add_denial(result, &(coop_denial){ "connect", text_of(result, box, denial->text),
@@ -255,6 +269,7 @@ int box_result(struct coop_box *box, coop_result **out, coop_error **err)
     result->bytes_written = box->bytes_written;
     result->tier = box->plan.tier;
     result->enforced = box->plan.enforced;
+    result->note = take_ptr(box->plan.note);
     memcpy(result->limits, box->plan.policy->limits, sizeof result->limits);
     memcpy(result->digest, box->digest, sizeof result->digest);
     add_limits(result, box);
@@ -280,6 +295,7 @@ void coop_result_free(coop_result *result)
     for (size_t i = 0; i < MAX_DENIALS; i++)
         buffer_done(&result->texts[i]), buffer_done(&result->rules[i]);
     buffer_done(&result->json);
+    free(result->note);
     free(result);
 }
 
@@ -388,6 +404,11 @@ size_t coop_result_n_denials(const coop_result *result)
 const coop_denial *coop_result_denial(const coop_result *result, size_t i)
 {
     return i < result->n_denials ? &result->denials[i] : NULL;
+}
+
+const char *coop_result_note(const coop_result *result)
+{
+    return result->note;
 }
 
 const char *coop_result_policy_digest(const coop_result *result)
@@ -502,6 +523,7 @@ const char *coop_result_json(coop_result *result)
     json_stream(&json, "stderr", &result->streams[1]);
     json_enforced(&json, result);
     json_denials(&json, result);
+    json_text(&json, "note", result->note);
     json_text(&json, "policy_digest", result->digest);
     json_write_object_end(&json);
     json_write_finish(&json);

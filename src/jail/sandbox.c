@@ -18,12 +18,15 @@
 #include "coop/version.h"
 #include "jail/box.h"
 #include "jail/command_gate.h"
+#include "jail/guard.h"
 #include "jail/init_image.h"
 #include "jail/supervise.h"
 #include "policy/digest.h"
 #include "policy/env_rules.h"
 
-#define STACKS_SIZE (3 * CHILD_STACK_SIZE)
+#define STACKS_SIZE        (3 * CHILD_STACK_SIZE)
+#define TRIES              1
+#define TRIES_AMONG_OTHERS 50
 
 const char *coop_version(void)
 {
@@ -53,6 +56,7 @@ void coop_sandbox_free(coop_sandbox *sandbox)
     if (!sandbox)
         return;
     template_free(sandbox->template);
+    kept_tmp_free(sandbox->tmp);
     coop_policy_free(sandbox->policy);
     close_fd(&sandbox->init_fd);
     if (sandbox->stacks)
@@ -60,13 +64,35 @@ void coop_sandbox_free(coop_sandbox *sandbox)
     free(sandbox);
 }
 
-static void request_of(const struct coop_box *box, char *const argv[], struct plan_request *out)
+int sandbox_keep_tmp(coop_sandbox *sandbox, const char **why, coop_error **err)
+{
+    struct plan plan = { 0 };
+    int r = plan_locate(&plan, sandbox->policy, &sandbox->host, err);
+
+    *why = r == 0 ? kept_tmp_why_not(&plan, &sandbox->host) : NULL;
+    if (r == 0 && *why)
+        r = fail_kind(err, COOP_ERROR_SETUP, ENOTSUP, "keep a /tmp for all boxes: %s", *why);
+    if (r == 0)
+        r = kept_tmp_new(&plan, &sandbox->host, &sandbox->tmp, err);
+    plan_done(&plan);
+    return r < 0 ? r : sandbox->tmp->root_fd;
+}
+
+static bool meet_neighbours(void *box, int workspace_fd)
+{
+    return neighbours_meet(&((struct coop_box *)box)->neighbours, workspace_fd);
+}
+
+static void request_of(struct coop_box *box, char *const argv[], struct plan_request *out)
 {
     *out = (struct plan_request){
         .argv = argv,
         .env_pass = box->options.env_pass,
+        .directory = box->options.directory,
         .session = box->session,
         .created = box->created,
+        .is_shared = meet_neighbours,
+        .context = box,
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .tty = box->options.terminal,
@@ -101,10 +127,16 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, const c
                          "coop_run_options.size is %zu: set it to sizeof(coop_run_options)",
                          from->size);
     memcpy(to, from, from->size);
-    for (size_t i = 0; i < to->n_keep_fds; i++)
+    for (size_t i = 0; i < to->n_keep_fds; i++) {
+        if (to->keep_fds[i] >= 0 && to->keep_fds[i] <= 2)
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                             "the descriptor %d cannot be kept: the command's standard input, "
+                             "output and error are the box's own",
+                             to->keep_fds[i]);
         if (fcntl(to->keep_fds[i], F_GETFD) < 0)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
                              "the descriptor %d to keep is not open", to->keep_fds[i]);
+    }
     return check_env_pass(policy, to, err);
 }
 
@@ -154,8 +186,15 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
 static int try_launch(struct coop_box *box, char *const argv[], coop_error **err)
 {
     struct plan_request request;
+    auto_close int tmp_fd = -1;
 
     request_of(box, argv, &request);
+    if (box->sandbox->tmp && box->sandbox->host.namespaces) {
+        tmp_fd = kept_tmp_mount(box->sandbox->tmp, err);
+        if (tmp_fd < 0)
+            return tmp_fd;
+        request.tmp_fd = &tmp_fd;
+    }
     choose_template(box, &request);
     int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
     if (r == 0)
@@ -167,19 +206,23 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
     return r;
 }
 
-/* Somebody may change the tree between the look at it and the mounts: then once more. */
+/* Somebody may change the tree between the look at it and the mounts: then once more; and more often
+ * where other boxes are at work in it, who may do nothing else. */
 static int compile_and_launch(struct coop_box *box, char *const argv[], coop_error **err)
 {
-    auto_error coop_error *first = NULL;
-    int r = try_launch(box, argv, &first);
+    for (int tries = 0;; tries++) {
+        auto_error coop_error *tried = NULL;
+        int r = try_launch(box, argv, &tried);
 
-    if (r < 0 && box->tree_changed) {
-        plan_done(&box->plan);
-        return try_launch(box, argv, err);
+        if (r < 0 && box->tree_changed &&
+            tries < (box->plan.is_shared ? TRIES_AMONG_OTHERS : TRIES)) {
+            plan_done(&box->plan);
+            continue;
+        }
+        if (r < 0 && err)
+            *err = take_ptr(tried);
+        return r;
     }
-    if (r < 0 && err)
-        *err = take_ptr(first);
-    return r;
 }
 
 /* `preferred`: where the host refuses namespaces, once more with what is left. */
@@ -210,7 +253,7 @@ static struct coop_box *box_new(coop_sandbox *sandbox)
     box->epoll_fd = box->timer_fd = box->output_fds[0] = box->output_fds[1] = -1;
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)
         box->cgroup.parent_fds[i] = box->cgroup.fds[i] = box->cgroup.procs_fds[i] = -1;
-    box->cgroup.janitor_fd = -1;
+    box->cgroup.janitor_fd = box->cgroup.janitor_pidfd = -1;
     return box;
 }
 
@@ -233,8 +276,10 @@ void box_free(struct coop_box *box)
         (void)close(box->roots[i].fd);
     }
     free(box->roots);
+    guard_free(box->guard);
+    neighbours_leave(&box->neighbours);
     for (size_t i = 0; i < box->n_denials; i++)
-        free(box->denials[i].why);
+        free(box->denials[i].why), free(box->denials[i].origin);
     redact_free(box->redacts[0]);
     redact_free(box->redacts[1]);
     capture_done(&box->captures[0]);
@@ -312,6 +357,7 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     if (r == 0)
         r = start_at_best_tier(box, argv, err);
     if (r == 0) {
+        guard_take(box, box->plan.is_shared);
         r = supervise_start(box, err);
         if (r < 0) {
             supervise_abort(box);

@@ -264,6 +264,24 @@ long step_set_attributes(long mount_fd, unsigned flags, uint64_t set)
                sizeof attributes);
 }
 
+/* A node of the host's /dev; what is bound is what is looked at. Another device, or a file that
+ * somebody put there, would be open to the box without nodev. */
+static long open_device(const struct step *step)
+{
+    struct stat st;
+    long fd = raw(NR_OPEN_TREE, AT_FDCWD, step->source, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
+
+    if (fd < 0)
+        return fd;
+    long r = raw(SYS_fstat, fd, &st);
+    if (r == 0 && (!S_ISCHR(st.st_mode) || st.st_rdev != step->dev))
+        r = -ENODEV;
+    if (r == 0)
+        return fd;
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
 /* The source as a detached copy of its mounts; what was opened before must still be there. */
 long step_open_source(const struct step *step)
 {
@@ -271,10 +289,11 @@ long step_open_source(const struct step *step)
 
     if (step->flags & STEP_TREE_FD)
         return raw(SYS_fcntl, step->fd, F_DUPFD_CLOEXEC, 3);
+    if (step->flags & STEP_DEVICE)
+        return open_device(step);
     if (!(step->flags & STEP_RECHECK))
         return raw(NR_OPEN_TREE, AT_FDCWD, step->source,
-                   OPEN_TREE_CLONE_TREE | O_CLOEXEC |
-                       (step->flags & STEP_DEVICE ? 0 : AT_RECURSIVE_TREE));
+                   OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE);
     long fd = raw(SYS_openat, AT_FDCWD, step->source, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return fd;
@@ -593,6 +612,8 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_CAPABILITIES] = command_capabilities,
     [STEP_SECCOMP] = command_seccomp,
     [STEP_NO_CODE_FILES] = command_no_code_files,
+    [STEP_NO_SHARED_OBJECTS] = command_no_shared_objects,
+    [STEP_NO_UNIX_SOCKETS] = command_no_unix_sockets,
 };
 
 int step_apply(struct child *child, const struct step *step)

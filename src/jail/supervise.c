@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -26,9 +27,11 @@
 #include "jail/box.h"
 #include "jail/clock.h"
 #include "jail/config_gate.h"
+#include "jail/guard.h"
 #include "jail/memory_watch.h"
 #include "jail/protocol.h"
 #include "jail/supervise.h"
+#include "policy/protect.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -42,7 +45,8 @@ enum source {
     FROM_TIMER,
     TO_INPUT,
     FROM_INPUT,
-    FROM_CANCEL
+    FROM_CANCEL,
+    FROM_GUARD
 };
 
 static int watch(struct coop_box *box, int fd, uint32_t events, enum source source)
@@ -73,6 +77,8 @@ static void set_timer(struct coop_box *box)
 
     if (box->next_sample_ns && (!at || box->next_sample_ns < at))
         at = box->next_sample_ns;
+    if (guard_due(box->guard) && (!at || guard_due(box->guard) < at))
+        at = guard_due(box->guard);
     struct itimerspec when = { .it_value = { (time_t)(at / 1000000000u),
                                              (long)(at % 1000000000u) } };
     if (box->timer_fd >= 0)
@@ -86,7 +92,7 @@ static int start_timer(struct coop_box *box)
         box->deadline_ns = box->started_ns + box->options.timeout_ms * 1000000u;
     if (box->plan.watch_memory)
         box->next_sample_ns = box->started_ns + MEMORY_WATCH_FIRST_NS;
-    if (!box->deadline_ns && !box->next_sample_ns)
+    if (!box->deadline_ns && !box->next_sample_ns && !guard_due(box->guard))
         return 0;
     box->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (box->timer_fd < 0)
@@ -308,6 +314,29 @@ void supervise_note_refusal(struct coop_box *box, int rule, const char *path, co
         box->denials[n].why = strdup(why);
 }
 
+void supervise_note_late(struct coop_box *box, const struct protect_rule *rule, const char *path,
+                         const char *why)
+{
+    struct protocol_event_message message = { .status = SYS_read,
+                                              .count = 1,
+                                              .rule = PROTOCOL_RULE_LATE };
+    auto_buffer struct buffer words = { 0 };
+    auto_buffer struct buffer origin = { 0 };
+    size_t n = box->n_denials;
+
+    (void)snprintf(message.text, sizeof message.text, "%s", path);
+    note_denial(box, &message);
+    if (box->n_denials == n)
+        return;
+    if (rule) {
+        origin_print(&origin, rule->origin);
+        buffer_printf(&words, "%s: ", rule->pattern);
+    }
+    buffer_append_string(&words, why);
+    box->denials[n].why = buffer_take_string(&words);
+    box->denials[n].origin = buffer_take_string(&origin);
+}
+
 static void answer_gate(struct coop_box *box, struct msghdr *header,
                         struct protocol_event_message *message)
 {
@@ -352,6 +381,9 @@ bool supervise_read_control(struct coop_box *box)
         break;
     case EVENT_DENIED:
         note_denial(box, &message);
+        break;
+    case EVENT_WHOSE:
+        guard_answered(box, (unsigned)message.count, message.status);
         break;
     case EVENT_GATE:
         answer_gate(box, &header, &message);
@@ -421,6 +453,15 @@ static void on_sample(struct coop_box *box, uint64_t now)
                                                                          : MEMORY_WATCH_LATER_NS);
 }
 
+static void watch_guard(struct coop_box *box)
+{
+    int fd = guard_fd(box->guard);
+    uint32_t events = guard_due(box->guard) ? 0 : EPOLLIN;
+
+    if (fd >= 0 && watch(box, fd, events, FROM_GUARD) == -EEXIST)
+        change_watch(box, fd, events, FROM_GUARD);
+}
+
 static void on_timer(struct coop_box *box)
 {
     uint64_t expirations;
@@ -431,6 +472,10 @@ static void on_timer(struct coop_box *box)
         on_deadline(box);
     if (box->next_sample_ns && now >= box->next_sample_ns)
         on_sample(box, now);
+    if (guard_due(box->guard) && now >= guard_due(box->guard)) {
+        guard_go_on(box);
+        watch_guard(box);
+    }
     set_timer(box);
 }
 
@@ -520,6 +565,13 @@ static void dispatch(struct coop_box *box, enum source source, uint32_t events)
         (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->options.cancel_fd, NULL);
         (void)coop_kill(box);
         break;
+    case FROM_GUARD:
+        guard_serve(box);
+        if (guard_due(box->guard)) {
+            watch_guard(box);
+            set_timer(box);
+        }
+        break;
     case FROM_PIDFD:
         break;
     }
@@ -600,6 +652,11 @@ const char *coop_box_limit(const coop_box *box, coop_limit limit, uint64_t *valu
 coop_tier coop_box_tier(const coop_box *box)
 {
     return box->plan.tier;
+}
+
+const char *coop_box_note(const coop_box *box)
+{
+    return box->plan.note;
 }
 
 int coop_kill(coop_box *box)

@@ -110,3 +110,25 @@ int user_namespace_new(const struct user_namespace_map *map, coop_error **err)
     (void)munmap(stack, HOLDER_STACK);
     return r;
 }
+
+long user_namespace_become(uid_t uid, gid_t gid)
+{
+    struct {
+        uint32_t version;
+        int pid;
+    } header = { 0x20080522, 0 };
+    uint32_t data[6] = { 0 };
+    long r = raw(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0);
+
+    if (r == 0)
+        r = raw(SYS_setgroups, 0, NULL);
+    if (r == 0)
+        r = raw(SYS_setresgid, gid, gid, gid);
+    if (r == 0)
+        r = raw(SYS_setresuid, uid, uid, uid);
+    if (r == 0) /* KEEPCAPS kept the permitted set only */
+        r = raw(SYS_capget, &header, data);
+    data[0] = data[1];
+    data[3] = data[4];
+    return r < 0 ? r : raw(SYS_capset, &header, data);
+}

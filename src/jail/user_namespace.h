@@ -17,5 +17,11 @@ struct user_namespace_map {
     bool with_range; /* the ids after the first come from /etc/subuid, through newuidmap */
 };
 
+/*
+ * Takes these ids in the namespace that was just entered, and keeps all capabilities in it. System
+ * calls only; -errno.
+ */
+long user_namespace_become(uid_t uid, gid_t gid);
+
 /* A descriptor of the namespace, or -errno. */
 int user_namespace_new(const struct user_namespace_map *map, coop_error **err);

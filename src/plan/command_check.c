@@ -8,63 +8,19 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "policy/path.h"
-#include "policy/view_place.h"
-
-struct paths {
-    const struct plan *plan;
-    struct view_index *index;
-};
-
-/* As the box's shell would have it; *out NULL: somebody else's home, which the box does not show. */
-static int absolute(const struct plan *plan, const char *path, char **out)
-{
-    if (*path == '/') {
-        *out = strdup(path);
-    } else if (*path == '~') {
-        *out = NULL;
-        if (path[1] != '\0' && path[1] != '/')
-            return 0;
-        *out = path_join(plan->workspace_view, path + 1 + (path[1] == '/'));
-    } else {
-        *out = path_join(plan->directory, path);
-    }
-    return *out ? 0 : -ENOMEM;
-}
-
-static int check_path(void *opaque, const char *path, bool may_write)
-{
-    const struct paths *paths = opaque;
-    auto_error coop_error *err = NULL;
-    auto_free char *whole = NULL;
-    auto_free char *normal = NULL;
-
-    (void)may_write; /* what may be read only is the kernel's business, with a message of its own */
-    int r = absolute(paths->plan, path, &whole);
-    if (r < 0 || !whole)
-        return r < 0 ? r : 1;
-    r = path_resolve("path", whole, &normal, &err);
-    if (r < 0)
-        return r == -ENOMEM ? r : 1;
-    struct view_place place = view_find(paths->index, normal);
-    if (place.what == VIEW_IS_BLOCK)
-        return 1;
-    /* Where the workspace is the root, whatever is not something else is in it. */
-    return place.what == VIEW_NOTHING && !paths->plan->is_root_view;
-}
+#include "policy/command_reach.h"
 
 int command_check_decide(const struct plan *plan, const struct command_rules *rules,
                          char *const argv[], struct command_decision *out, coop_error **err)
 {
-    auto_view_index struct view_index *index = view_index_new(plan->policy, plan->workspace_view);
-    struct paths paths = { plan, index };
+    auto_command_reach struct command_reach reach = { 0 };
     const struct command_context context = {
         .dialect = SHELL_POSIX,
-        .check_path = check_path,
-        .opaque = &paths,
+        .check_path = command_reach_check,
+        .opaque = &reach,
     };
 
-    if (!index)
+    if (command_reach_init(&reach, plan->policy, plan->workspace_view) < 0)
         return fail_no_memory(err);
     int r = command_rules_decide_argv(rules, (const char *const *)argv, &context, out, err);
     return r < 0 && err && !*err ? fail_no_memory(err) : r;

@@ -49,6 +49,8 @@ static const char *const names[STEP_KINDS] = {
     [STEP_CAPABILITIES] = "drop capabilities",
     [STEP_SECCOMP] = "seccomp",
     [STEP_NO_CODE_FILES] = "seccomp, no programs from memory",
+    [STEP_NO_SHARED_OBJECTS] = "seccomp, no objects shared with the host",
+    [STEP_NO_UNIX_SOCKETS] = "seccomp, no unix sockets",
 };
 
 const char *step_name(enum step_kind kind)
@@ -163,6 +165,8 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_CLOSE:
     case STEP_CAPABILITIES:
     case STEP_NO_CODE_FILES:
+    case STEP_NO_SHARED_OBJECTS:
+    case STEP_NO_UNIX_SOCKETS:
     case STEP_KINDS:
         break;
     }

@@ -67,15 +67,16 @@ static void print_record(FILE *out, size_t i)
 
 int main(int argc, char *argv[])
 {
-    const char *workspace = VIEW_WORKSPACE "/" + 1;
+    static const char workspace[] = VIEW_WORKSPACE "/";
+    static const char git[] = VIEW_WORKSPACE "/.git/";
 
     if (argc != 2)
         die("usage", "door_gen OUTPUT.c");
     for (size_t i = 0; i < protect_n_defaults; i++)
         if (protect_defaults[i].action == COOP_PROTECT_KEEP)
-            add(workspace, protect_defaults[i].pattern);
+            add(workspace + 1, protect_defaults[i].pattern);
     for (size_t i = 0; i < protect_n_git_defaults; i++)
-        add(VIEW_WORKSPACE "/.git/" + 1, protect_git_defaults[i].pattern);
+        add(git + 1, protect_git_defaults[i].pattern);
     qsort(list, n_list, sizeof *list, by_text);
 
     FILE *out = fopen(argv[1], "we");

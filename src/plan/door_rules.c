@@ -10,6 +10,7 @@
 #include "plan/door_rules.h"
 #include "plan/plan.h"
 #include "policy/glob_pack.h"
+#include "policy/path_set.h"
 
 void plan_never_add(struct plan *plan, const struct plan_never *never)
 {
@@ -29,6 +30,12 @@ void plan_never_add(struct plan *plan, const struct plan_never *never)
 
 void plan_never_root(struct plan *plan, const char *root, int fd)
 {
+    if (plan->shown.below && *plan->shown.below && strcmp(root, plan->workspace_view) == 0) {
+        root = plan->shown.target;
+        fd = plan->shown.fd;
+    }
+    if (plan->policy->read_only) /* nothing is let through a gate there */
+        fd = -1;
     for (size_t i = 0; i < plan->n_never_roots; i++)
         if (strcmp(plan->never_roots[i].path, root) == 0)
             return;
@@ -91,9 +98,12 @@ static void append_strings(struct buffer *out, const struct plan_strings *string
     buffer_append_char(out, '\0');
 }
 
-static void append_roots(const struct plan *plan, struct buffer *out,
+static void append_roots(const struct plan *plan, struct buffer *out, bool ignore_case,
                          struct door_rules_header *header)
 {
+    header->ignore_case = ignore_case;
+    header->held_at = (uint32_t)out->length;
+    path_set_pack(out, plan->held.text, ignore_case);
     header->n_roots = (uint32_t)plan->n_never_roots;
     header->roots_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_never_roots; i++)
@@ -102,8 +112,6 @@ static void append_roots(const struct plan *plan, struct buffer *out,
     append_strings(out, &plan->outside);
     header->hidden_at = (uint32_t)out->length;
     append_strings(out, &plan->hidden);
-    header->held_at = (uint32_t)out->length;
-    append_strings(out, &plan->held);
     header->aliases_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_aliases; i++) {
         buffer_append(out, plan->aliases[i].target, strlen(plan->aliases[i].target) + 1);
@@ -160,7 +168,7 @@ int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
         return fail_no_memory(err);
     (void)buffer_reserve(&out, sizeof header + plan->n_never * PACKED_SIZE);
     buffer_append(&out, &header, sizeof header);
-    append_roots(plan, &out, &header);
+    append_roots(plan, &out, ignore_case, &header);
     glob_pack_begin(&packing, &out, plan->n_never);
     for (size_t i = 0; r == 0 && i < plan->n_never; i++)
         r = pack(&packing, &plan->never[i], ignore_case, &text, err);

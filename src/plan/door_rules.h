@@ -1,8 +1,8 @@
 /*
  * door_rules.h - what the door protects, as bytes: made by the plan, read by init
  *
- *   header, roots (strings, each with its NUL), outside, hidden, held, aliases, gates, padding to 8, packed
- *   patterns (policy/glob_pack.h)
+ *   header, held (policy/path_set.h), roots (strings, each with its NUL), outside, hidden, aliases, gates,
+ *   padding to 8, packed patterns (policy/glob_pack.h)
  *
  * Roots are directories of the box, "/work" say: only there does anything need deciding. Patterns
  * are about paths of the box without their leading slash: "work/.git/hooks".
@@ -14,10 +14,11 @@
 struct door_rules_header {
     uint32_t size; /* of all */
     uint32_t n_roots;
+    uint32_t ignore_case;
     uint32_t roots_at;
     uint32_t outside_at; /* paths of the box that no root holds, where one is "/"; ends with "" */
     uint32_t hidden_at;  /* names of the top level that may not be read, there; likewise */
-    uint32_t held_at;    /* files that are hidden: no directory above one may be moved; likewise */
+    uint32_t held_at;    /* directories with something hidden below: they may not be moved */
     uint32_t aliases_at; /* pairs: a place, and where the rules know it; likewise */
     uint32_t gates_at;   /* a byte for each pattern: 1 if it has a gate (jail/door_gate.h) */
     uint32_t patterns_at;

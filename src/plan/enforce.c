@@ -261,8 +261,7 @@ bool plan_is_writable(const struct plan *plan, const char *path)
     const coop_policy *policy = plan->policy;
     char base[PATH_MAX];
 
-    if (!(policy->root && policy->root_read_only) && realpath(plan->workspace, base) &&
-        path_is_within(path, base))
+    if (!policy->read_only && realpath(plan->workspace, base) && path_is_within(path, base))
         return true;
     for (size_t i = 0; i < policy->n_mounts; i++)
         if (policy->mounts[i].kind == POLICY_BIND && !policy->mounts[i].read_only &&

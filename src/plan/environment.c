@@ -72,7 +72,7 @@ static const char *own_value(struct plan *plan, const char *name)
         return "/usr/local/bin:/usr/bin:/bin";
     if (strcmp(name, "PATH") == 0)
         return plan_text(plan, "%s/tools:/usr/local/bin:/usr/bin:/bin",
-                         plan->is_root_view ? "" : plan->workspace_view);
+                         plan->workspace_view[1] ? plan->workspace_view : "");
     if (strcmp(name, "HOME") == 0)
         return plan->workspace_view;
     if (strcmp(name, "PWD") == 0)

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/enforce.h"
+#include "plan/kernel_files.h"
 #include "plan/plan.h"
 #include "policy/path.h"
 #include "sys/kernel.h"
@@ -72,7 +73,11 @@ static void rules_on_host(struct plan *plan)
         add_rule(plan, readable[i], READ_RIGHTS);
     for (size_t i = 0; i < COUNT(writable_devices); i++)
         add_rule(plan, writable_devices[i], READ_RIGHTS | FILE_RIGHTS);
-    add_rule(plan, plan->workspace, plan->landlock.fs);
+    /* By its descriptor: the name of a part of the workspace could mean something else by then. */
+    add_rule(plan,
+             *plan->shown.below ? plan_text(plan, "/proc/self/fd/%d", plan->shown.fd)
+                                : plan->workspace,
+             policy->read_only ? READ_RIGHTS : plan->landlock.fs);
     for (size_t i = 0; i < policy->n_mounts; i++)
         if (policy->mounts[i].kind == POLICY_BIND)
             add_rule(plan, policy->mounts[i].source,
@@ -116,6 +121,10 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     if (!landlock->rules)
         return fail_no_memory(err);
     if (!has_namespaces) {
+        int r = kernel_files_refuse_sources(plan, err);
+
+        if (r < 0)
+            return r;
         rules_on_host(plan);
         rules_of_programs(plan);
         return 0;
@@ -123,9 +132,8 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     /* A project that is the root gets new entries while the box runs, and a layer no new rules. What
      * is not the project's is read-only by its mounts, and the wall lets nothing there be written. */
     add_rule(plan, "/",
-             plan->is_root_view && !plan->policy->root_read_only
-                 ? landlock->fs & ~LANDLOCK_IOCTL_DEV
-                 : READ_RIGHTS);
+             plan->is_root_view && !plan->policy->read_only ? landlock->fs & ~LANDLOCK_IOCTL_DEV
+                                                            : READ_RIGHTS);
     add_rule(plan, "/dev", READ_RIGHTS | FILE_RIGHTS);
     rules_from_steps(plan, plan);
     if (request->template)

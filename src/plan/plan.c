@@ -178,6 +178,7 @@ void plan_release(struct plan *plan)
         .has_tty = plan->has_tty,
         .n_never = plan->n_never,
         .never_texts = take_ptr(plan->never_texts),
+        .note = take_ptr(plan->note),
     };
 
     plan_done(plan);
@@ -199,6 +200,7 @@ void plan_done(struct plan *plan)
     free(plan->fds);
     free(plan->steps);
     free(plan->never_texts);
+    free(plan->note);
     free(plan->door_rules);
     *plan = (struct plan){ 0 };
 }
@@ -260,17 +262,19 @@ static void plan_walls(struct plan *plan, const struct host *host)
 
     if (plan->tier == COOP_TIER_NONE)
         return;
-    walls[COOP_WALL_FILES] = !namespaces ? "landlock"
+    walls[COOP_WALL_FILES] = !namespaces ? "landlock, but not against chmod, utime and setxattr"
                              : landlock  ? "mount namespace + landlock"
                                          : "mount namespace";
     /* Without a pid namespace others are seen; from ABI 6 on they can at least not be signalled. */
     if (namespaces)
         walls[COOP_WALL_PROCESSES] = "pid, ipc and uts namespaces";
     else if (host->landlock_abi >= 6)
-        walls[COOP_WALL_PROCESSES] = "landlock scope of signals + seccomp; others are visible";
+        walls[COOP_WALL_PROCESSES] =
+            "landlock scope of signals + seccomp; others are visible and can be slowed down";
     if (plan->policy->network != COOP_NETWORK_HOST)
-        walls[COOP_WALL_NETWORK] =
-            namespaces ? "network namespace + seccomp" : "seccomp + landlock";
+        walls[COOP_WALL_NETWORK] = namespaces                ? "network namespace + seccomp"
+                                   : host->landlock_abi >= 4 ? "seccomp + landlock"
+                                                             : "seccomp";
     walls[COOP_WALL_SYSCALLS] = "seccomp";
     walls[COOP_WALL_PRIVILEGES] =
         namespaces ? "user namespace, no capabilities, no_new_privs" : "no_new_privs";
@@ -310,12 +314,11 @@ static int compile_box(struct plan *plan, const struct host *host,
     int r = request->part == PLAN_TEMPLATE ? 0 : plan_protect(plan, request, err);
     if (r == 0)
         r = plan_view(plan, request, err);
-    plan_protect_done(plan);
     if (r < 0 || request->part == PLAN_TEMPLATE)
         return r;
     if (plan->is_root_view)
         plan_never_root(plan, plan->workspace_view, plan->workspace_fd);
-    r = plan_door_rules(plan, plan->policy->protect_ignore_case, err);
+    r = plan_door_rules(plan, plan->ignores_case, err);
     if (r < 0)
         return r;
     if (request->tty)
@@ -345,6 +348,10 @@ static int compile_command(struct plan *plan, const struct host *host,
         plan_seccomp(plan);
         if (plan->enforce)
             plan_add(plan, STEP_NO_CODE_FILES, STAGE_EARLY);
+        if (plan->tier == COOP_TIER_LANDLOCK)
+            plan_add(plan, STEP_NO_SHARED_OBJECTS, STAGE_EARLY);
+        if (plan->tier == COOP_TIER_LANDLOCK && !plan->policy->host_sockets)
+            plan_add(plan, STEP_NO_UNIX_SOCKETS, STAGE_EARLY);
     }
     plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
     if (plan->tier == COOP_TIER_NONE)
@@ -361,6 +368,17 @@ static int compile_command(struct plan *plan, const struct host *host,
     }
     plan_last_limits(plan);
     return 0;
+}
+
+int plan_locate(struct plan *plan, const coop_policy *policy, const struct host *host,
+                coop_error **err)
+{
+    static char *const nothing[] = { NULL };
+    const struct plan_request request = { .argv = nothing, .is_for_reading = true };
+
+    plan->policy = policy;
+    choose_tier(plan, host);
+    return plan_workspace(plan, host, &request, err);
 }
 
 int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,

@@ -67,7 +67,9 @@ enum step_kind {
     STEP_WALL,
     STEP_CAPABILITIES,
     STEP_SECCOMP,
-    STEP_NO_CODE_FILES, /* programs come from files of the view, not from memory */
+    STEP_NO_CODE_FILES,     /* programs come from files of the view, not from memory */
+    STEP_NO_SHARED_OBJECTS, /* what namespaces would keep apart, where there are none */
+    STEP_NO_UNIX_SOCKETS,
     STEP_KINDS
 };
 
@@ -89,7 +91,7 @@ struct step {
     unsigned flags;
     int fd;
     mode_t mode;
-    dev_t dev;
+    dev_t dev; /* STEP_DEVICE: the device's own number */
     ino_t ino;
     uint64_t value; /* a size, a limit's number ... */
     uint64_t value2;
@@ -168,6 +170,14 @@ struct plan_git {
     int fd;
 };
 
+/* What of the workspace is shown: all of it, or the directory in it that the policy names. */
+struct plan_shown {
+    const char *source; /* on the host */
+    const char *target; /* in the box */
+    const char *below;  /* of the workspace; "" for all */
+    int fd;
+};
+
 struct plan {
     coop_tier tier;
     const coop_policy *policy; /* borrowed */
@@ -182,13 +192,14 @@ struct plan {
     int workspace_fd;
     const char *workspace;      /* on the host; absolute for same-path and for reading */
     const char *workspace_view; /* in the box */
-    const char *directory;      /* to start in */
+    struct plan_shown shown;
+    const char *directory; /* to start in */
     char **environment;
     size_t n_environment;
     char **argv;
     char **candidates; /* what to execute: each tried in order */
     struct plan_git git;
-    struct plan_protected *protected; /* while the plan is made: plan/protect.h */
+    struct plan_protected *protected; /* until the guard takes it: plan/protect_watch.h */
     const char *git_excludes;         /* for git: hidden names, a line each; NULL: none */
     size_t n_masks;                   /* files made for them */
     size_t n_mask_inodes;             /* at most */
@@ -200,10 +211,13 @@ struct plan {
     size_t n_never, never_capacity;
     struct plan_alias aliases[16];
     size_t n_aliases;
-    struct plan_strings held; /* files that are hidden: no directory above one may be moved */
+    struct plan_strings held; /* directories with something hidden below: they may not be moved */
     struct plan_never_root never_roots[16];
     size_t n_never_roots;
     char *never_texts; /* the same for people, kept while the box runs: plan_never_text() */
+    bool is_shared;    /* other boxes are at work in the workspace */
+    bool ignores_case; /* protected names are compared so: the policy or the file system wants it */
+    char *note;        /* a sentence about the view that somebody may not expect; NULL: none */
     bool is_root_view; /* the workspace is "/": plan/project.h */
     struct plan_strings outside;   /* then: paths of the box that are not the workspace's */
     struct plan_strings hidden;    /* then: names of its top level that may not be read */
@@ -233,10 +247,15 @@ struct plan_request {
     bool shares_network;         /* PLAN_ON_TEMPLATE: an empty network namespace is there already */
     char *const *argv;
     const char *const *env_pass; /* NULL-ended, may be NULL */
+    const char *directory;       /* to start in; NULL: the policy's */
+    const int *tmp_fd;           /* a detached mount that is to be /tmp; NULL: one of its own */
     const char *session;         /* of this run; NULL: there is none, it is for reading */
     const char *created;
     const int *keep_fds;
     size_t n_keep_fds;
+    /* Asked once, with the workspace: are others at work there? May be NULL. */
+    bool (*is_shared)(void *context, int workspace_fd);
+    void *context;
     bool tty;
     bool is_for_reading;                         /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
@@ -252,6 +271,9 @@ void host_look(struct host *host);
 /* Compiles `policy` for `host`. Looks at sources (they must exist) but changes nothing. */
 int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,
                  const struct plan_request *request, coop_error **err);
+/* Only finds the workspace: where it is on the host, and where the box would show it. No steps. */
+int plan_locate(struct plan *plan, const coop_policy *policy, const struct host *host,
+                coop_error **err);
 /* After the launch: keeps the tier, what is enforced by what, and the policy. */
 void plan_release(struct plan *plan);
 void plan_done(struct plan *plan);

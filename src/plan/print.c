@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/printable.h"
+#include "plan/print_place.h"
 
 static const char *const stage_names[] = { [STAGE_BOX] = "box",
                                            [STAGE_EARLY] = "beside",
@@ -12,6 +13,22 @@ static const char *const stage_names[] = { [STAGE_BOX] = "box",
 
 static const char *const wall_names[] = { "files",      "processes", "network", "syscalls",
                                           "privileges", "protected", "commands" };
+
+/* The step, and what it comes to where that can be seen already. */
+static void describe(const struct plan *plan, size_t index, char *out, size_t size)
+{
+    const struct step *step = &plan->steps[index];
+
+    plan_describe_step(plan, index, out, size);
+    if (step->kind != STEP_HIDE)
+        return;
+    size_t n = strlen(out);
+    struct print_place place = print_place_find(plan, index, step->target);
+    if (place.kind == PLACE_ABSENT)
+        (void)snprintf(out + n, size - n, ": nothing is there, so nothing is hidden");
+    else if (place.kind == PLACE_LINK)
+        (void)snprintf(out + n, size - n, ": a symbolic link, which will be refused");
+}
 
 void plan_print_text(const struct plan *plan, struct buffer *out)
 {
@@ -28,7 +45,7 @@ void plan_print_text(const struct plan *plan, struct buffer *out)
                           plan->enforced.limits[i] ? plan->enforced.limits[i] : "not enforced");
     buffer_append_string(out, "steps:\n");
     for (size_t i = 0; i < plan->n_steps; i++) {
-        plan_describe_step(plan, i, words, sizeof words);
+        describe(plan, i, words, sizeof words);
         buffer_printf(out, "%4zu  %-8s ", i + 1, stage_names[plan->steps[i].stage]);
         printable_append(out, words, strlen(words));
         buffer_append_char(out, '\n');
@@ -73,7 +90,7 @@ void plan_print_json(const struct plan *plan, struct buffer *out)
     json_write_key(&json, "steps");
     json_write_array_begin(&json);
     for (size_t i = 0; i < plan->n_steps; i++) {
-        plan_describe_step(plan, i, words, sizeof words);
+        describe(plan, i, words, sizeof words);
         json_write_object_begin(&json);
         json_write_key(&json, "stage");
         json_write_text(&json, stage_names[plan->steps[i].stage]);

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "plan/protect.h"
 
 #define ENTRIES_MAX 50000 /* half of what the kernel mounts in one namespace by default */
@@ -29,6 +30,14 @@ static bool is_directory(int directory_fd, const struct dirent *entry)
         return entry->d_type == DT_DIR;
     return fstatat(directory_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISDIR(st.st_mode);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct project_entry *x = a;
+    const struct project_entry *y = b;
+
+    return strcmp(x->name, y->name);
 }
 
 int plan_project_list(struct plan *plan, struct project_entry **out, size_t *out_n,
@@ -64,9 +73,13 @@ int plan_project_list(struct plan *plan, struct project_entry **out, size_t *out
     }
     if (errno)
         return fail(err, errno, "read the directory '%s'", plan->workspace);
+    if (plan->failed)
+        return fail_no_memory(err);
+    if (n > 0)
+        qsort(entries, n, sizeof *entries, by_name);
     *out = take_ptr(entries);
     *out_n = n;
-    return plan->failed ? fail_no_memory(err) : 0;
+    return 0;
 }
 
 void plan_strings_add(struct plan *plan, struct plan_strings *strings, const char *text, size_t n)
@@ -119,7 +132,7 @@ void plan_project_take(struct plan *plan)
     step->fd = plan->workspace_fd;
     step->dev = st.st_dev;
     step->ino = st.st_ino;
-    step->flags = STEP_RECHECK | (plan->policy->root_read_only ? STEP_READ_ONLY : 0);
+    step->flags = STEP_RECHECK | (plan->policy->read_only ? STEP_READ_ONLY : 0);
     plan_protect_each_hidden(plan, add_hidden, plan);
 }
 
@@ -131,6 +144,23 @@ bool plan_project_hides(const struct plan *plan, const char *name)
 bool plan_project_shows(const struct plan *plan, const char *path)
 {
     return !has_string(plan->not_shown.text, path, strcspn(path, "/"));
+}
+
+void plan_project_note(struct plan *plan)
+{
+    auto_buffer struct buffer text = { 0 };
+
+    if (!plan->not_shown.length)
+        return;
+    buffer_append_string(&text, "not shown of '");
+    printable_append(&text, plan->workspace, strlen(plan->workspace));
+    buffer_append_string(&text, "', because the box has its own: ");
+    for (const char *p = plan->not_shown.text; *p; p += strlen(p) + 1) {
+        buffer_append_string(&text, p == plan->not_shown.text ? "" : ", ");
+        printable_append(&text, p, strlen(p));
+    }
+    plan->note = buffer_take_string(&text);
+    plan->failed |= !plan->note;
 }
 
 /* Patterns that begin with a slash are about the top level only. */

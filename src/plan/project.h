@@ -13,7 +13,7 @@ struct project_entry {
     bool is_directory;
 };
 
-/* What the directory holds now; *out is the caller's to free. */
+/* What the directory holds now, by name; *out is the caller's to free. */
 int plan_project_list(struct plan *plan, struct project_entry **out, size_t *out_n,
                       coop_error **err);
 
@@ -22,6 +22,9 @@ void plan_strings_add(struct plan *plan, struct plan_strings *strings, const cha
 
 /* The step that takes the directory, and the names of it that may not be read. */
 void plan_project_take(struct plan *plan);
+
+/* Where names are not shown: the sentence that says so. */
+void plan_project_note(struct plan *plan);
 
 /* For git: /usr and the rest are nobody's new files. */
 void plan_project_exclude(struct plan *plan);

@@ -1,6 +1,7 @@
 #include "plan/project.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,8 @@ static const struct host host = {
     .namespaces = true,
     .mount_setattr = true,
 };
+#define PROJECT_PATH 256
+
 static char *const nothing[] = { (char *)(uintptr_t) "true", NULL };
 
 static bool has(const struct plan_strings *strings, const char *text)
@@ -36,9 +39,11 @@ static int find(const struct plan *plan, enum step_kind kind, const char *target
 }
 
 /* A directory with src/, bin/, README and .env; the caller removes it. */
-static void make_project(char path[32])
+static void make_project(char path[PROJECT_PATH])
 {
-    strcpy(path, "/tmp/coop-project.XXXXXX");
+    const char *base = getenv("TMPDIR");
+
+    (void)snprintf(path, PROJECT_PATH, "%.200s/coop-project.XXXXXX", base ? base : "/tmp");
     CHECK(mkdtemp(path) != NULL);
     auto_close int fd = open(path, O_PATH | O_DIRECTORY);
     CHECK(mkdirat(fd, "src", 0755) == 0 && mkdirat(fd, "bin", 0755) == 0);
@@ -91,7 +96,7 @@ TEST(strings_are_kept_in_order_and_the_last_one_once)
 
 TEST(entries_are_shown_beside_what_the_box_has)
 {
-    char path[32];
+    char path[PROJECT_PATH];
     struct plan plan = { 0 };
     coop_policy *policy = NULL;
 
@@ -104,6 +109,7 @@ TEST(entries_are_shown_beside_what_the_box_has)
     CHECK(find(&plan, STEP_SHOW, "src") > find(&plan, STEP_PROJECT, NULL));
     CHECK(find(&plan, STEP_SHOW, "README") > 0);
     CHECK(find(&plan, STEP_SHOW, "bin") < 0 && has(&plan.not_shown, "bin"));
+    CHECK(plan.note && strstr(plan.note, "', because the box has its own: bin"));
     CHECK(find(&plan, STEP_PROC, NULL) > find(&plan, STEP_SHOW, "src")); /* it covers the project */
     CHECK(has(&plan.outside, "/usr") && has(&plan.outside, "/bin") && has(&plan.outside, "/proc"));
     CHECK(!has(&plan.outside, "/src"));
@@ -118,7 +124,7 @@ TEST(entries_are_shown_beside_what_the_box_has)
 
 TEST(mounts_and_blocks_over_an_entry_are_not_the_projects)
 {
-    char path[32];
+    char path[PROJECT_PATH];
     struct plan plan = { 0 };
     coop_policy *policy = NULL;
 
@@ -142,7 +148,7 @@ TEST(mounts_and_blocks_over_an_entry_are_not_the_projects)
 TEST(without_namespaces_there_is_no_root)
 {
     const struct host poor = { .uid = 1000, .gid = 1000, .landlock_abi = 7 };
-    char path[32];
+    char path[PROJECT_PATH];
     struct plan plan = { 0 };
     coop_policy *policy = NULL;
 

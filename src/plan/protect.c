@@ -12,33 +12,12 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/project.h"
+#include "plan/protect_config.h"
 #include "plan/protect_private.h"
-#include "policy/git_config_redact.h"
 #include "policy/path.h"
 #include "policy/protect.h"
-#include "sys/kernel.h"
-#include "sys/raw.h"
 
-#define CONFIG_MAX ((size_t)1 << 20)
-
-/* A place of the box where a scanned tree, or a part of it, is seen. */
-struct place {
-    const char *mount;  /* the target of the mount that shows it */
-    const char *target; /* where its root is; the mount's own target or below it */
-    const char *below;  /* the part of the tree that is shown there, "" for all */
-    int root_fd;        /* of the tree */
-    const struct protect_scan *scan;
-};
-
-struct plan_protected {
-    struct protect *rules;
-    struct protect_scan workspace, git;
-    struct place *places;
-    size_t n_places;
-    const struct protect_rule *told; /* the rule whose words were made last */
-    const char *words;
-    bool has_door;
-};
+#define STILL_TRIES 20
 
 /* ---- where trees are seen */
 
@@ -148,44 +127,18 @@ static void add_keep(struct plan *plan, const char *path, const struct protect_f
     add_step(plan, STEP_KEEP, path, found)->source = words;
 }
 
-/* The text of a git configuration; false: it cannot be read. */
-static bool read_config(int root_fd, const char *path, struct buffer *out)
-{
-    const struct kernel_open_how how = {
-        .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-    };
-    auto_close int fd = (int)raw(NR_OPENAT2, root_fd, path, &how, sizeof how);
-
-    if (fd < 0 || !buffer_reserve(out, CONFIG_MAX + 1))
-        return false;
-    for (;;) {
-        ssize_t n = read(fd, out->data + out->length, CONFIG_MAX + 1 - out->length);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n == 0;
-        out->length += (size_t)n;
-        if (out->length > CONFIG_MAX)
-            return false;
-    }
-}
-
 /* As it is, or without the credentials in it; hidden where git itself would not read it. */
 static void add_config(struct plan *plan, const struct place *place, const char *path,
                        const struct protect_found *found)
 {
-    auto_buffer struct buffer text = { 0 };
     auto_buffer struct buffer shown = { 0 };
-    bool is_redacted = false;
+    enum protect_config how = protect_config_show(place->root_fd, found->path, &shown);
 
-    if (!read_config(place->root_fd, found->path, &text) ||
-        git_config_redact(text.data, text.length, &shown, &is_redacted, NULL) < 0) {
+    if (how == PROTECT_CONFIG_UNREADABLE) {
         add_mask(plan, path, found);
         return;
     }
-    if (!is_redacted) {
+    if (how == PROTECT_CONFIG_PLAIN) {
         if (!found->is_nested || !plan->protected->has_door)
             add_keep(plan, path, found);
         return;
@@ -200,6 +153,39 @@ static void add_config(struct plan *plan, const struct place *place, const char 
     step->source = copy;
     step->length = shown.length;
     step->value = plan->n_masks++;
+}
+
+/* Both are relative. */
+static bool is_in(const char *path, const char *directory)
+{
+    size_t n = strlen(directory);
+
+    return strncmp(path, directory, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* What is hidden does not come to light because it is all that is shown, nor can what is kept be
+ * written. */
+static int check_shown(const struct plan *plan, coop_error **err)
+{
+    const struct protect_scan *scan = &plan->protected->workspace;
+    const char *below = plan->shown.below;
+
+    for (size_t i = 0; *below && i < scan->n_found; i++) {
+        const struct protect_found *found = &scan->found[i];
+        bool is_hidden = found->kind == FOUND_HIDE;
+
+        if (!is_in(below, found->path) ||
+            !(is_hidden || (found->kind == FOUND_KEEP && !plan->policy->read_only)))
+            continue;
+        auto_buffer struct buffer origin = { 0 };
+        origin_print(&origin, found->rule->origin);
+        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EACCES,
+                          "the workspace is restricted to '%s', which %s (%s: %s)", below,
+                          is_hidden ? "is hidden" : "cannot be written",
+                          origin.data ? origin.data : "rule", found->rule->pattern);
+        return is_hidden ? r : fail_hint(err, r, "make it read-only as well: --read-only");
+    }
+    return 0;
 }
 
 /* The path below the place, NULL: it is not seen there. */
@@ -343,7 +329,8 @@ static void exclude_hidden(struct plan *plan)
     auto_buffer struct buffer text = { 0 };
 
     for (size_t i = 0; i < scan->n_found; i++)
-        if (scan->found[i].kind == FOUND_HIDE)
+        if (scan->found[i].kind == FOUND_HIDE &&
+            (!*plan->shown.below || is_in(scan->found[i].path, plan->shown.below)))
             append_excluded(&text, path_in_repository(scan, scan->found[i].path));
     if (text.length > 0 && !text.failed)
         plan->git_excludes = plan_copy(plan, text.data);
@@ -352,19 +339,45 @@ static void exclude_hidden(struct plan *plan)
 
 /* ---- what is not there yet */
 
-/* A directory that were moved away with something hidden in it could be read in the next box. */
-static void hold_hidden(struct plan *plan, const struct place *place)
+/* How much of both paths is the same directories; they stand in the order of the tree. */
+static size_t common_directories(const char *path, const char *last)
 {
+    size_t n = 1;
+
+    for (size_t i = 1; path[i] && path[i] == last[i]; i++)
+        if (path[i] == '/')
+            n = i + 1;
+    return n;
+}
+
+/* A directory that were moved away with something hidden in it could be read in the next box. */
+static void hold_hidden(struct plan *plan, const struct place *place, const char *root)
+{
+    const char *last = "/";
+
     for (size_t i = 0; i < place->scan->n_found; i++) {
         const struct protect_found *found = &place->scan->found[i];
-        const char *path =
-            found->kind == FOUND_HIDE && strchr(found->path, '/')
-                ? plan_text(plan, "%s/%s", place->target[1] ? place->target : "", found->path)
-                : NULL;
 
-        if (path)
-            plan_strings_add(plan, &plan->held, path, strlen(path));
+        if (found->kind != FOUND_HIDE)
+            continue;
+        const char *path = plan_text(plan, "%s/%s", root[1] ? root : "", found->path);
+        if (!path)
+            return;
+        for (const char *p = path + common_directories(path, last); (p = strchr(p, '/')); p++)
+            plan_strings_add(plan, &plan->held, path, (size_t)(p - path));
+        last = path;
     }
+}
+
+/* A part of the workspace that is seen elsewhere: the same rules, also where it is seen only there. */
+static void add_alias(struct plan *plan, const struct place *place)
+{
+    const char *view = plan->workspace_view[1] ? plan->workspace_view : "";
+    const char *canonical = plan_text(plan, "%s/%s", view, place->below);
+
+    plan_alias_add(plan, place->target, canonical);
+    if (canonical && *plan->shown.below && !path_is_within(canonical, plan->shown.target))
+        plan_never_root(plan, canonical, -1);
 }
 
 static void add_never(struct plan *plan)
@@ -373,26 +386,28 @@ static void add_never(struct plan *plan)
 
     for (size_t i = 0; i < protected->n_places; i++) {
         const struct place *place = &protected->places[i];
+        bool is_own = i == 0; /* the workspace, or what is shown of it */
 
         if (place->scan == &protected->git)
             protect_never_in_git(plan, place->target, place->root_fd);
-        else if (!*place->below)
-            protect_never(plan, protected->rules, place->scan, place->target, place->root_fd);
+        else if (is_own || !*place->below)
+            protect_never(plan, protected->rules, place->scan,
+                          is_own ? plan->workspace_view : place->target, place->root_fd);
         else
-            plan_alias_add(plan, place->target,
-                           plan_text(plan, "%s/%s", plan->workspace_view, place->below));
-        if (!*place->below)
-            hold_hidden(plan, place);
+            add_alias(plan, place);
+        if (is_own || !*place->below)
+            hold_hidden(plan, place, is_own ? plan->workspace_view : place->target);
         /* Around a root the wall stands too: all of the mount is the door's. */
         if (strcmp(place->mount, place->target) != 0)
             plan_never_root(plan, place->mount, -1);
     }
+    protect_never_mounts(plan);
 }
 
 /* ---- looking */
 
 /* Where the owner's other programs keep what can be lost. */
-static const char *cache_directory(struct plan *plan)
+const char *protect_cache_directory(struct plan *plan)
 {
     const char *cache = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
@@ -402,10 +417,10 @@ static const char *cache_directory(struct plan *plan)
     return home && *home == '/' ? plan_text(plan, "%s/.cache/coop", home) : NULL;
 }
 
-static int look(struct plan *plan, coop_error **err)
+static int look_plainly(struct plan *plan, coop_error **err)
 {
     struct plan_protected *protected = plan->protected;
-    struct protect_scan_options options = { .cache_directory = cache_directory(plan) };
+    struct protect_scan_options options = { .cache_directory = protect_cache_directory(plan) };
     int r =
         protect_scan(plan->workspace_fd, protected->rules, &options, &protected->workspace, err);
 
@@ -415,14 +430,81 @@ static int look(struct plan *plan, coop_error **err)
     return protect_scan(plan->git.fd, protected->rules, &options, &protected->git, err);
 }
 
+static void forget_look(struct plan_protected *protected)
+{
+    protect_scan_done(&protected->workspace);
+    protect_scan_done(&protected->git);
+}
+
+static bool is_still(int root_fd, const struct protect_scan *scan)
+{
+    auto_free bool *verified = calloc(scan->records.n + 1, sizeof *verified);
+
+    return verified && records_verify(root_fd, &scan->records, verified);
+}
+
+/* Where the kernel watches no more: until nothing has changed from one look to the next. */
+static int look_until_still(struct plan *plan, coop_error **err)
+{
+    const struct plan_protected *protected = plan->protected;
+
+    for (int i = 0; i < STILL_TRIES; i++) {
+        int r = look_plainly(plan, err);
+
+        if (r < 0 || (is_still(plan->workspace_fd, &protected->workspace) &&
+                      (!plan->git.target || is_still(plan->git.fd, &protected->git))))
+            return r;
+        forget_look(plan->protected);
+    }
+    return fail_hint(
+        err,
+        fail_kind(err, COOP_ERROR_SETUP, EBUSY,
+                  "look through the workspace: others change it, and the kernel's "
+                  "limit on inotify watches is reached"),
+        "raise /proc/sys/fs/inotify/max_user_watches, or run again when they are done");
+}
+
+static int look_once(struct plan *plan, coop_error **err)
+{
+    auto_error coop_error *watching = NULL;
+
+    if (!plan->is_shared)
+        return look_plainly(plan, err);
+    int r = protect_watch_look(plan, &watching);
+    if (r == -ENOSPC || r == -EMFILE) {
+        forget_look(plan->protected);
+        return look_until_still(plan, err);
+    }
+    if (r < 0 && err)
+        *err = take_ptr(watching);
+    return r;
+}
+
+/* Where a directory turns out to ignore case, the rules must too, everywhere. */
+static int look(struct plan *plan, coop_error **err)
+{
+    struct plan_protected *protected = plan->protected;
+    int r = look_once(plan, err);
+
+    if (r == 0 && !protect_ignores_case(protected->rules) &&
+        (protected->workspace.ignores_case || protected->git.ignores_case)) {
+        forget_look(protected);
+        protect_ignore_case(protected->rules);
+        r = look_once(plan, err);
+    }
+    plan->ignores_case = protect_ignores_case(protected->rules);
+    return r;
+}
+
 int plan_protect(struct plan *plan, const struct plan_request *request, coop_error **err)
 {
     struct protect *rules = NULL;
     int r = protect_new(plan->policy, &rules, err);
 
-    (void)request;
     if (r < 0 || !rules)
         return r;
+    plan->is_shared = request->is_shared && !request->is_for_reading &&
+                      request->is_shared(request->context, plan->workspace_fd);
     struct plan_protected *protected = calloc(1, sizeof *protected);
     if (!protected) {
         protect_free(rules);
@@ -433,7 +515,10 @@ int plan_protect(struct plan *plan, const struct plan_request *request, coop_err
     r = look(plan, err);
     if (r < 0)
         return fail_as(err, r, COOP_ERROR_SETUP);
-    add_place(plan, plan->workspace_view, plan->workspace_view, "", plan->workspace_fd,
+    r = check_shown(plan, err);
+    if (r < 0)
+        return r;
+    add_place(plan, plan->shown.target, plan->shown.target, plan->shown.below, plan->workspace_fd,
               &protected->workspace);
     if (plan->git.target)
         add_place(plan, plan->git.target, plan->git.target, "", plan->git.fd, &protected->git);

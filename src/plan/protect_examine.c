@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -78,6 +79,7 @@ static int content_applies(struct scan *scan, unsigned conditions, const char *p
     *out = true;
     if (!S_ISREG(st->st_mode) || !protect_needs_content(conditions))
         return 0;
+    scan->depends = true;
     if (!scan->content)
         scan->content = malloc(PROTECT_CONTENT_MAX + 1);
     if (!scan->content)
@@ -170,6 +172,19 @@ static enum protect_scope scope_of(const struct record *record)
     return record->mode == RECORD_PLAIN ? PROTECT_ALL : PROTECT_OWN;
 }
 
+static int add(struct scan *scan, enum protect_found_kind kind, const struct subject *subject,
+               const struct protect_rule *rule, bool is_nested, coop_error **err)
+{
+    return scan_add_found(scan,
+                          &(struct protect_found){ .kind = kind,
+                                                   .is_nested = is_nested,
+                                                   .path = subject->path,
+                                                   .named = subject->rule_path,
+                                                   .rule = rule,
+                                                   .st = subject->st },
+                          err);
+}
+
 static int examine_hiding(struct scan *scan, const struct subject *subject, bool *out_hidden,
                           coop_error **err)
 {
@@ -188,7 +203,7 @@ static int examine_hiding(struct scan *scan, const struct subject *subject, bool
             return r;
         if (applies) {
             *out_hidden = true;
-            return scan_add_found(scan, FOUND_HIDE, subject->path, &subject->st, rule, false, err);
+            return add(scan, FOUND_HIDE, subject, rule, false, err);
         }
         if (scope == PROTECT_OWN)
             return 0;
@@ -213,13 +228,20 @@ static int examine_keeping(struct scan *scan, const struct subject *subject, coo
         return 0;
     enum protect_found_kind kind =
         rule->conditions & PROTECT_GIT_CONFIG && !is_directory ? FOUND_GIT_CONFIG : FOUND_KEEP;
-    return scan_add_found(scan, kind, subject->path, &subject->st, rule, is_nested, err);
+    scan->depends |= kind == FOUND_GIT_CONFIG;
+    return add(scan, kind, subject, rule, is_nested, err);
+}
+
+static bool is_git(const struct scan *scan, const char *name)
+{
+    return (protect_ignores_case(scan->protect) ? strcasecmp(name, ".git")
+                                                : strcmp(name, ".git")) == 0;
 }
 
 /* A .git in a work tree: the directory itself, or a file that says where it is. */
 static int examine_git(struct scan *scan, const struct subject *subject, coop_error **err)
 {
-    bool is_top = strcmp(subject->path, ".git") == 0;
+    bool is_top = is_git(scan, subject->path);
 
     if (is_top)
         scan->out->is_work_tree = true;
@@ -228,11 +250,9 @@ static int examine_git(struct scan *scan, const struct subject *subject, coop_er
         return 0;
     if (!S_ISDIR(subject->st.st_mode))
         return S_ISREG(subject->st.st_mode)
-                   ? scan_add_found(scan, FOUND_KEEP, subject->path, &subject->st, &scan_git_rule,
-                                    !is_top, err)
+                   ? add(scan, FOUND_KEEP, subject, &scan_git_rule, !is_top, err)
                    : 0;
-    int r = scan_add_found(scan, FOUND_GIT_DIRECTORY, subject->path, &subject->st, &scan_git_rule,
-                           !is_top, err);
+    int r = add(scan, FOUND_GIT_DIRECTORY, subject, &scan_git_rule, !is_top, err);
     return r == 0 && !is_top ? scan_add_git_directory(scan, subject->path, err) : r;
 }
 
@@ -251,7 +271,7 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
 static int examine_linked_git(struct scan *scan, const char *path, const char *target,
                               const struct stat *st, coop_error **err)
 {
-    if (strcmp(path, ".git") == 0)
+    if (is_git(scan, path))
         scan->out->is_work_tree = true;
     return S_ISDIR(st->st_mode) && protect_has_defaults(scan->protect)
                ? examine_pointed(scan, target, st, err)
@@ -268,8 +288,7 @@ static int examine(struct scan *scan, const struct record *record, const char *p
 
     if (fstatat(scan->root_fd, path, &subject.st, AT_SYMLINK_NOFOLLOW) < 0)
         return is_gone(errno) ? 0 : fail_look(errno, path, err);
-    if (strcmp(subject.name, ".git") == 0 && record->mode == RECORD_PLAIN &&
-        !S_ISLNK(subject.st.st_mode))
+    if (is_git(scan, subject.name) && record->mode == RECORD_PLAIN && !S_ISLNK(subject.st.st_mode))
         return examine_git(scan, &subject, err);
     if (S_ISLNK(subject.st.st_mode)) {
         bool is_inside = false;
@@ -277,11 +296,18 @@ static int examine(struct scan *scan, const struct record *record, const char *p
 
         if (r < 0 || !is_inside)
             return r;
-        if (strcmp(subject.name, ".git") == 0 && record->mode == RECORD_PLAIN)
+        if (is_git(scan, subject.name) && record->mode == RECORD_PLAIN)
             return examine_linked_git(scan, path, target, &subject.st, err);
         subject.path = target;
     }
     return examine_subject(scan, &subject, err);
+}
+
+int scan_examine_name(struct scan *scan, const struct record *record, const char *path,
+                      coop_error **err)
+{
+    scan->depends = false;
+    return examine(scan, record, path, err);
 }
 
 int scan_examine_record(struct scan *scan, const struct records *records, size_t i,
@@ -296,7 +322,8 @@ int scan_examine_record(struct scan *scan, const struct records *records, size_t
 
     if (record->flags & RECORD_UNSEARCHABLE && *directory) {
         if (fstatat(scan->root_fd, directory, &st, AT_SYMLINK_NOFOLLOW) == 0)
-            return scan_add_found(scan, FOUND_HIDE, directory, &st, &unsearchable, false, err);
+            return add(scan, FOUND_HIDE, &(struct subject){ directory, "", NULL, directory, st },
+                       &unsearchable, false, err);
         return is_gone(errno) ? 0 : fail_look(errno, directory, err);
     }
     for (uint32_t n = 0; r == 0 && n < record->n_names; n++) {
@@ -320,10 +347,13 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
 
     if (fd < 0)
         return 0;
-    const struct records_walk how = { fd, scan->protect, true, scan->now };
+    const struct records_walk how = {
+        .root_fd = fd, .protect = scan->protect, .is_git_directory = true, .now = scan->now
+    };
     int r = scan_add_git_directory(scan, path, err);
     if (r == 0)
-        r = scan_add_found(scan, FOUND_GIT_DIRECTORY, path, st, &scan_git_rule, false, err);
+        r = add(scan, FOUND_GIT_DIRECTORY, &(struct subject){ path, "", NULL, path, *st },
+                &scan_git_rule, false, err);
     if (r == 0)
         r = records_walk(&how, RECORDS_MAX, NULL, NULL, &records, &n_read, err);
     for (size_t i = 0; r == 0 && i < records.n; i++) {

@@ -46,9 +46,7 @@ static int too_many(coop_error **err)
                      "make exceptions with --unprotect PATTERN, or choose a smaller workspace");
 }
 
-int scan_add_found(struct scan *scan, enum protect_found_kind kind, const char *path,
-                   const struct stat *st, const struct protect_rule *rule, bool is_nested,
-                   coop_error **err)
+int scan_add_found(struct scan *scan, const struct protect_found *found, coop_error **err)
 {
     struct protect_scan *out = scan->out;
 
@@ -63,16 +61,15 @@ int scan_add_found(struct scan *scan, enum protect_found_kind kind, const char *
         out->found = more;
         scan->capacity = capacity;
     }
-    const char *copy = keep_text(scan, path);
-    if (!copy)
+    const char *path = keep_text(scan, found->path);
+    const char *named = found->named == found->path ? path : keep_text(scan, found->named);
+    if (!path || !named)
         return fail_no_memory(err);
-    out->found[out->n_found++] =
-        (struct protect_found){ .kind = kind,
-                                .is_gitfile = kind == FOUND_KEEP && rule == &scan_git_rule,
-                                .is_nested = is_nested,
-                                .path = copy,
-                                .rule = rule,
-                                .st = *st };
+    struct protect_found *added = &out->found[out->n_found++];
+    *added = *found;
+    added->path = path;
+    added->named = named;
+    added->is_gitfile = found->kind == FOUND_KEEP && found->rule == &scan_git_rule;
     return 0;
 }
 
@@ -96,23 +93,31 @@ int scan_add_git_directory(struct scan *scan, const char *path, coop_error **err
     return 0;
 }
 
-/* Outer before inner, as compare_mounts() in view.c; of one path the stronger first. */
-static int by_place(const void *left, const void *right)
+/* Outer before inner, as compare_mounts() in view.c. */
+int scan_compare_paths(const char *left, const char *right)
 {
-    const struct protect_found *a = left;
-    const struct protect_found *b = right;
-    const unsigned char *p = (const unsigned char *)a->path;
-    const unsigned char *q = (const unsigned char *)b->path;
+    const unsigned char *p = (const unsigned char *)left;
+    const unsigned char *q = (const unsigned char *)right;
 
     while (*p && *p == *q)
         p++, q++;
     if (*p == *q)
-        return (a->kind > b->kind) - (a->kind < b->kind);
+        return 0;
     if (!*p || !*q)
         return *p ? 1 : -1;
     if (*p == '/' || *q == '/')
         return *p == '/' ? -1 : 1;
     return *p < *q ? -1 : 1;
+}
+
+/* Of one path the stronger first. */
+static int by_place(const void *left, const void *right)
+{
+    const struct protect_found *a = left;
+    const struct protect_found *b = right;
+    int order = scan_compare_paths(a->path, b->path);
+
+    return order ? order : (a->kind > b->kind) - (a->kind < b->kind);
 }
 
 static bool is_within(const char *path, const char *directory)
@@ -154,5 +159,6 @@ void protect_scan_done(struct protect_scan *scan)
     }
     free(scan->found);
     free(scan->git_directories);
+    records_done(&scan->records);
     *scan = (struct protect_scan){ 0 };
 }

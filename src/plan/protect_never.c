@@ -4,10 +4,13 @@
  * The rules that keep, and for each git directory that the scan found inside the tree the same as for
  * the tree's own: not for any that could be there, or nobody could clone a repository inside.
  */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "plan/project.h"
 #include "plan/protect_private.h"
 
 static void add(struct plan *plan, const char *root, const char *pattern,
@@ -80,6 +83,47 @@ void protect_never(struct plan *plan, struct protect *rules, const struct protec
     }
     if (plan->n_never > 0)
         plan_never_root(plan, root, root_fd);
+}
+
+/* Where the box sees the mount, below the workspace's root; NULL: it is elsewhere. */
+static const char *below_workspace(const struct plan *plan, const struct policy_mount *mount)
+{
+    const char *view = plan->workspace_view;
+    size_t n = view[1] ? strlen(view) : 0;
+
+    if (*mount->target != '/')
+        return mount->target;
+    return strncmp(mount->target, view, n) == 0 && mount->target[n] == '/' ? mount->target + n + 1
+                                                                           : NULL;
+}
+
+/* Directories above: moved away, they would take what stands there along. */
+static void hold_above(struct plan *plan, const char *path)
+{
+    for (const char *p = path + 1; (p = strchr(p, '/')); p++)
+        plan_strings_add(plan, &plan->held, path, (size_t)(p - path));
+}
+
+void protect_never_mounts(struct plan *plan)
+{
+    const char *view = plan->workspace_view;
+
+    for (size_t i = 0; i < plan->policy->n_mounts; i++) {
+        const struct policy_mount *mount = &plan->policy->mounts[i];
+        const char *below = below_workspace(plan, mount);
+        const char *pattern = below && *below ? literal(plan, below, "") : NULL;
+        const char *path = pattern ? plan_text(plan, "%s/%s", view[1] ? view : "", below) : NULL;
+
+        /* What a block names but is not there is nobody's secret: the box may make it. */
+        if (!path || faccessat(plan->workspace_fd, below, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        hold_above(plan, path);
+        if (mount->kind != POLICY_BLOCK)
+            continue;
+        plan_never_add(plan, &(struct plan_never){
+                                 .root = view, .pattern = pattern, .origin = mount->origin });
+        plan_never_root(plan, view, plan->workspace_fd);
+    }
 }
 
 void protect_never_in_git(struct plan *plan, const char *root, int root_fd)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/buffer.h"
@@ -26,6 +27,7 @@ enum record_mode {
 
 #define RECORD_UNSEARCHABLE 1u /* it cannot be read, or what is in it cannot be named */
 #define RECORD_PSEUDO       2u /* a file system that holds no files, such as /proc */
+#define RECORD_IGNORES_CASE 4u /* names of different case are the same in it */
 
 struct record {
     uint64_t dev, ino;
@@ -62,6 +64,13 @@ struct records_walk {
     struct protect *protect;
     bool is_git_directory;
     time_t now; /* change times from shortly before are not believed */
+    /*
+     * May be NULL: called with a descriptor of each directory before it is read, and with the number
+     * that its record will have; 0 or -errno. Then `verified` is not asked: what is as the old
+     * records say is not read again.
+     */
+    int (*opened)(void *context, int fd, size_t record);
+    void *context;
 };
 
 /*
@@ -72,7 +81,17 @@ struct records_walk {
 int records_walk(const struct records_walk *how, size_t most, const struct records *old,
                  const bool *verified, struct records *out, size_t *out_read, coop_error **err);
 
+/*
+ * A directory `name` has come into the one of record `parent`: it and what is below are appended to
+ * the records, if there is anything to look for.
+ */
+int records_walk_below(const struct records_walk *how, size_t parent, const char *name,
+                       struct records *records, coop_error **err);
+
 /* ---- protect_verify.c */
+
+/* Whether the directory is what the record says. */
+bool record_is_current(const struct record *record, const struct stat *st);
 
 /* Asks the kernel whether each directory is as it was. True if all are. */
 bool records_verify(int root_fd, const struct records *records, bool *out_verified);

@@ -21,9 +21,10 @@ static int add_link(void *context, const struct link_wanted *wanted, const char 
                     coop_error **err)
 {
     struct scan *scan = context;
-    const struct protect_found found = scan->out->found[(size_t)(uintptr_t)wanted->data];
+    struct protect_found found = scan->out->found[(size_t)(uintptr_t)wanted->data];
 
-    return scan_add_found(scan, found.kind, path, &found.st, found.rule, found.is_nested, err);
+    found.path = path; /* `named` is the other one's: its text stays where it is */
+    return scan_add_found(scan, &found, err);
 }
 
 static int find_links(struct scan *scan, coop_error **err)
@@ -93,8 +94,14 @@ static bool is_in_tree(const struct scan *scan, const char *directory)
 static int walk_tree(struct scan *scan, size_t most, const struct records *old,
                      const bool *verified, struct records *out, coop_error **err)
 {
-    const struct records_walk how = { scan->root_fd, scan->protect, scan->options->is_git_directory,
-                                      scan->now };
+    const struct records_walk how = {
+        .root_fd = scan->root_fd,
+        .protect = scan->protect,
+        .is_git_directory = scan->options->is_git_directory,
+        .now = scan->now,
+        .opened = scan->options->opened,
+        .context = scan->options->context,
+    };
 
     return records_walk(&how, most, old, verified, out, &scan->out->n_read, err);
 }
@@ -137,8 +144,8 @@ static int find_records(struct scan *scan, struct records *records, coop_error *
     struct stat st;
     int r = 1;
 
-    if (!options->cache_directory)
-        return walk_tree(scan, RECORDS_MAX, NULL, NULL, records, err);
+    if (!options->cache_directory || options->opened)
+        return walk_tree(scan, RECORDS_MAX, options->old, NULL, records, err);
     if (small > 0)
         r = walk_tree(scan, small, NULL, NULL, records, err);
     if (r <= 0)
@@ -156,7 +163,6 @@ int protect_scan(int root_fd, struct protect *protect, const struct protect_scan
                  struct protect_scan *out, coop_error **err)
 {
     struct scan scan; /* large: what is not set here is set before it is read */
-    struct records records = { 0 };
 
     memset(&scan, 0, offsetof(struct scan, root));
     scan.root_fd = root_fd;
@@ -165,11 +171,16 @@ int protect_scan(int root_fd, struct protect *protect, const struct protect_scan
     scan.out = out;
     scan.now = options->now ? options->now : time(NULL);
     *out = (struct protect_scan){ 0 };
-    int r = find_records(&scan, &records, err);
-    for (size_t i = 0; r == 0 && i < records.n; i++)
-        r = scan_examine_record(&scan, &records, i, err);
-    out->n_directories = records.n;
-    records_done(&records);
+    struct records *records = &out->records;
+    int r = find_records(&scan, records, err);
+    for (size_t i = 0; r == 0 && i < records->n; i++) {
+        out->ignores_case |= records->items[i].flags & RECORD_IGNORES_CASE;
+        scan.depends = false;
+        r = scan_examine_record(&scan, records, i, err);
+        if (scan.depends && options->depends)
+            options->depends(options->context, i);
+    }
+    out->n_directories = records->n;
     if (r == 0)
         r = scan_examine_gitfiles(&scan, err);
     if (r == 0)

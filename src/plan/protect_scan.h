@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "coop/error.h"
+#include "plan/protect_records.h"
 #include "policy/protect.h"
 
 enum protect_found_kind {
@@ -31,9 +32,10 @@ enum protect_found_kind {
 
 struct protect_found {
     enum protect_found_kind kind;
-    bool is_gitfile;  /* a file .git that says where the git directory is */
-    bool is_nested;   /* belongs to a repository other than that of the tree itself */
-    const char *path; /* relative to the root of the scan */
+    bool is_gitfile;   /* a file .git that says where the git directory is */
+    bool is_nested;    /* belongs to a repository other than that of the tree itself */
+    const char *path;  /* relative to the root of the scan */
+    const char *named; /* the name that the rule is about: this, or one that leads here */
     const struct protect_rule *rule;
     struct stat st;
 };
@@ -43,6 +45,11 @@ struct protect_scan_options {
     const char *cache_directory; /* absolute; NULL: remember nothing */
     size_t cache_from;           /* directories; smaller trees are not remembered. 0: the default */
     time_t now;                  /* 0: what the clock says */
+    /* Of those who watch while they look (protect_records.h). Nothing is remembered in a file. */
+    const struct records *old; /* from the look before; may be NULL */
+    int (*opened)(void *context, int fd, size_t record);
+    void (*depends)(void *context, size_t record); /* on what is written into a file there */
+    void *context;
 };
 
 struct protect_scan {
@@ -51,7 +58,9 @@ struct protect_scan {
     const char **git_directories; /* below the root, other than its own .git */
     size_t n_git_directories;
     bool is_work_tree; /* has a .git */
+    bool ignores_case; /* names of different case are the same in some directory of it */
     size_t n_directories, n_read, n_verified;
+    struct records records;
     struct protect_scan_text *texts; /* holds the paths */
 };
 

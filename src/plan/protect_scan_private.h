@@ -17,6 +17,7 @@ struct scan {
     time_t now;
     size_t capacity, git_capacity;
     char *content; /* space to read files into; NULL until first needed */
+    bool depends;  /* what was decided last depends on what is in a file */
     bool has_root;
     char root[PATH_MAX]; /* where it is on the host, once somebody has asked */
 };
@@ -24,15 +25,18 @@ struct scan {
 /* The rule for a .git itself: it must stay. */
 extern const struct protect_rule scan_git_rule;
 
-/* protect_found.c. Copies the path. */
-int scan_add_found(struct scan *scan, enum protect_found_kind kind, const char *path,
-                   const struct stat *st, const struct protect_rule *rule, bool is_nested,
-                   coop_error **err);
+/* protect_found.c. Copies the paths. */
+int scan_add_found(struct scan *scan, const struct protect_found *found, coop_error **err);
 int scan_add_git_directory(struct scan *scan, const char *path, coop_error **err);
+/* The order of the tree. */
+int scan_compare_paths(const char *left, const char *right);
 /* Outer before inner, no path twice, and nothing inside what is hidden as a whole. */
 void scan_put_in_order(struct protect_scan *scan);
 
 /* protect_examine.c: the names of one directory; then the gitfiles among what was found. */
 int scan_examine_record(struct scan *scan, const struct records *records, size_t i,
                         coop_error **err);
+/* One name of a directory, by its path. */
+int scan_examine_name(struct scan *scan, const struct record *record, const char *path,
+                      coop_error **err);
 int scan_examine_gitfiles(struct scan *scan, coop_error **err);

@@ -22,6 +22,13 @@ struct half {
     bool is_good;
 };
 
+bool record_is_current(const struct record *record, const struct stat *st)
+{
+    return record->ctime_sec != 0 && S_ISDIR(st->st_mode) && st->st_dev == record->dev &&
+           st->st_ino == record->ino && st->st_ctim.tv_sec == record->ctime_sec &&
+           st->st_ctim.tv_nsec == record->ctime_nsec;
+}
+
 static bool is_as_it_was(int root_fd, const struct records *records, size_t i)
 {
     const struct record *record = &records->items[i];
@@ -30,8 +37,7 @@ static bool is_as_it_was(int root_fd, const struct records *records, size_t i)
 
     return record->ctime_sec != 0 &&
            fstatat(root_fd, *path ? path : ".", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(st.st_mode) && st.st_dev == record->dev && st.st_ino == record->ino &&
-           st.st_ctim.tv_sec == record->ctime_sec && st.st_ctim.tv_nsec == record->ctime_nsec;
+           record_is_current(record, &st);
 }
 
 static void *verify_half(void *argument)

@@ -10,6 +10,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/ignored_case.h"
 #include "plan/protect_records.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -52,6 +54,7 @@ struct pending {
 struct walk {
     int root_fd;
     struct protect *protect;
+    const struct records_walk *how;
     const struct records *old;
     const bool *verified;
     uint32_t *first_child, *next_sibling; /* of the old records */
@@ -63,7 +66,7 @@ struct walk {
     size_t path_length; /* of the directory in `path` */
     time_t now;
     uint64_t known_dev; /* what follows is about this one */
-    bool has_known, known_is_pseudo, known_keeps_ctime;
+    bool has_known, known_is_pseudo, known_keeps_ctime, known_ignores_case;
     size_t n_read;
     char path[PATH_SIZE];
     char buffer[READ_SIZE] __attribute__((aligned(8)));
@@ -167,6 +170,7 @@ static void know_device(struct walk *walk, int fd, uint64_t dev)
     bool is_told = fstatfs(fd, &fs) == 0;
     walk->known_is_pseudo = is_told && is_pseudo(&fs);
     walk->known_keeps_ctime = is_told && keeps_ctime(&fs);
+    walk->known_ignores_case = is_told && ignored_case_by_type((unsigned long)fs.f_type);
 }
 
 /* ---- lists */
@@ -237,9 +241,12 @@ static size_t name_path(struct walk *walk, const char *name, size_t length)
     return at + length;
 }
 
-static bool is_git_name(const char *name, size_t length)
+static bool is_git_name(const struct walk *walk, const char *name, size_t length)
 {
-    return length == 4 && memcmp(name, ".git", 4) == 0;
+    if (length != 4 || name[0] != '.')
+        return false;
+    return protect_ignores_case(walk->protect) ? strncasecmp(name, ".git", 4) == 0
+                                               : memcmp(name, ".git", 4) == 0;
 }
 
 static enum protect_scope scope_of(unsigned mode)
@@ -251,7 +258,7 @@ static enum protect_scope scope_of(unsigned mode)
 static bool is_candidate(struct walk *walk, const struct pending *directory, const char *path,
                          const char *name, size_t length, bool is_directory)
 {
-    if (is_git_name(name, length))
+    if (is_git_name(walk, name, length))
         return directory->mode == RECORD_PLAIN;
     if (!protect_concerns_name(walk->protect, name, length))
         return false;
@@ -299,7 +306,7 @@ static bool enters(struct walk *walk, const struct pending *directory, int fd, c
     *out = (struct pending){ .mode = directory->mode, .git_at = directory->git_at };
     if (is_git_store(fd, name))
         return false;
-    if (directory->mode == RECORD_PLAIN && is_git_name(name, length)) {
+    if (directory->mode == RECORD_PLAIN && is_git_name(walk, name, length)) {
         out->mode = RECORD_GIT;
         out->git_at = (uint16_t)(strlen(path) + 1);
         return true;
@@ -349,7 +356,7 @@ static int look_at_entry(struct walk *walk, struct reading *reading, int fd,
     if (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')))
         return 0;
     bool is_directory = is_directory_entry(fd, entry);
-    if (!is_directory && !is_git_name(name, length) &&
+    if (!is_directory && !is_git_name(walk, name, length) &&
         !protect_concerns_name(walk->protect, name, length))
         return 0;
     size_t path_length = name_path(walk, name, length);
@@ -454,8 +461,12 @@ static int add_unsearchable(struct walk *walk, struct reading *reading, coop_err
     return add_record(walk, reading->record, err);
 }
 
+static int take_over(struct walk *walk, struct reading *reading, coop_error **err);
+
 static int read_directory(struct walk *walk, struct reading *reading, coop_error **err)
 {
+    const struct records_walk *how = walk->how;
+    uint32_t old = reading->directory.old;
     auto_buffer struct buffer below = { 0 };
     struct stat st;
 
@@ -469,6 +480,12 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
     if (fd < 0 || fstat(fd, &st) < 0)
         return fail(err, fd < 0 ? -fd : errno, "open the directory '%s' of the workspace",
                     walk->path_length ? walk->path : ".");
+    int opened = how->opened ? how->opened(how->context, fd, reading->index) : 0;
+    if (opened < 0)
+        return fail(err, -opened, "watch the directory '%s' of the workspace",
+                    walk->path_length ? walk->path : ".");
+    if (how->opened && old != RECORD_NONE && record_is_current(&walk->old->items[old], &st))
+        return take_over(walk, reading, err);
     know_device(walk, fd, st.st_dev);
     note_stat(walk, &reading->record, &st);
     walk->n_read++;
@@ -476,6 +493,8 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
         reading->record.flags = RECORD_PSEUDO;
         return add_record(walk, reading->record, err);
     }
+    if (walk->known_ignores_case || ignored_case_by_flag(fd))
+        reading->record.flags |= RECORD_IGNORES_CASE;
     int r = read_entries(walk, reading, fd, &below, err);
     if (r == 0)
         r = add_record(walk, reading->record, err);
@@ -527,7 +546,7 @@ static int visit(struct walk *walk, const struct pending *pending, coop_error **
                     .mode = pending->mode },
     };
 
-    if (pending->old != RECORD_NONE && walk->verified[pending->old])
+    if (pending->old != RECORD_NONE && !walk->how->opened && walk->verified[pending->old])
         return take_over(walk, &reading, err);
     const char *path = walk->out->text.data + pending->path;
     walk->path_length = strlen(path);
@@ -535,12 +554,9 @@ static int visit(struct walk *walk, const struct pending *pending, coop_error **
     return read_directory(walk, &reading, err);
 }
 
-static int run_walk(struct walk *walk, bool is_git_directory, size_t most, coop_error **err)
+static int run_walk(struct walk *walk, size_t most, coop_error **err)
 {
-    const struct pending root = { .parent = RECORD_NONE,
-                                  .old = walk->old ? 0 : RECORD_NONE,
-                                  .mode = is_git_directory ? RECORD_GIT : RECORD_PLAIN };
-    int r = push(walk, "", 0, root, err);
+    int r = 0;
 
     while (r == 0 && walk->n_stack > 0) {
         if (walk->out->n >= most)
@@ -552,24 +568,70 @@ static int run_walk(struct walk *walk, bool is_git_directory, size_t most, coop_
     return r;
 }
 
+/* Large: what is not set here is set before it is read. */
+static void walk_init(struct walk *walk, const struct records_walk *how, struct records *out)
+{
+    memset(walk, 0, offsetof(struct walk, path));
+    walk->how = how;
+    walk->root_fd = how->root_fd;
+    walk->protect = how->protect;
+    walk->now = how->now;
+    walk->out = out;
+}
+
+static void walk_done(struct walk *walk)
+{
+    free(walk->stack);
+    free(walk->first_child);
+    free(walk->next_sibling);
+    free(walk->by_path);
+}
+
 int records_walk(const struct records_walk *how, size_t most, const struct records *old,
                  const bool *verified, struct records *out, size_t *out_read, coop_error **err)
 {
-    struct walk walk; /* large: what is not set here is set before it is read */
+    const struct pending root = { .parent = RECORD_NONE,
+                                  .old = old ? 0 : RECORD_NONE,
+                                  .mode = how->is_git_directory ? RECORD_GIT : RECORD_PLAIN };
+    struct walk walk;
 
-    memset(&walk, 0, offsetof(struct walk, path));
-    walk.root_fd = how->root_fd;
-    walk.protect = how->protect;
+    walk_init(&walk, how, out);
     walk.old = old;
     walk.verified = verified;
-    walk.out = out;
-    walk.now = how->now;
-    int r = !old || index_old(&walk) ? run_walk(&walk, how->is_git_directory, most, err)
-                                     : fail_no_memory(err);
+    int r = !old || index_old(&walk) ? push(&walk, "", 0, root, err) : fail_no_memory(err);
+    if (r == 0)
+        r = run_walk(&walk, most, err);
     *out_read = walk.n_read;
-    free(walk.stack);
-    free(walk.first_child);
-    free(walk.next_sibling);
-    free(walk.by_path);
+    walk_done(&walk);
+    return r;
+}
+
+int records_walk_below(const struct records_walk *how, size_t parent, const char *name,
+                       struct records *records, coop_error **err)
+{
+    const struct record *record = &records->items[parent];
+    const struct pending directory = { .mode = record->mode, .git_at = record->git_at };
+    struct walk walk;
+    struct pending next;
+    int r = 0;
+
+    walk_init(&walk, how, records);
+    walk.path_length = strlen(records_path(records, parent));
+    memcpy(walk.path, records_path(records, parent), walk.path_length + 1);
+    if (walk.path_length > DEEPEST)
+        return 0; /* hidden as a whole */
+    auto_close int fd = open_directory(&walk, walk.path);
+    if (fd < 0) /* gone, or closed to us: then it is hidden as a whole */
+        return 0;
+    size_t length = name_path(&walk, name, strlen(name));
+    if (enters(&walk, &directory, fd, walk.path, name, strlen(name), &next) &&
+        !is_hidden_directory(&walk, &directory, walk.path)) {
+        next.parent = (uint32_t)parent;
+        next.old = RECORD_NONE;
+        r = push(&walk, walk.path, length, next, err);
+        if (r == 0)
+            r = run_walk(&walk, RECORDS_MAX, err);
+    }
+    walk_done(&walk);
     return r;
 }

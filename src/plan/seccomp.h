@@ -48,6 +48,7 @@ struct seccomp_denied {
     unsigned variant_mask;
     unsigned variant_value;
     bool depends_on_arguments; /* refused with some arguments only */
+    const char *when;          /* which: "argument 1 is 0x5412"; "": all others, or simply all */
 };
 
 /* What was generated for one architecture. */
@@ -58,6 +59,7 @@ struct seccomp_arch {
     const struct seccomp_program *programs; /* by variant */
     const struct seccomp_denied *denied;    /* by number */
     size_t n_denied;
+    const char *const *names; /* by number, up to the newest; NULL: there is no such call */
 };
 
 extern const struct seccomp_arch seccomp_arch_x86_64;
@@ -69,5 +71,16 @@ const struct seccomp_arch *seccomp_native_arch(void);
 
 const struct seccomp_program *seccomp_program_for(unsigned variant);
 
+/* The number of a call that the architecture has; -1: there is none of that name. */
+int seccomp_call_number(const char *name);
+
 /* The name of a call that some variant refuses, for messages; NULL for any other number. */
 const char *seccomp_call_name(int nr);
+
+/*
+ * The second filter, of boxes with the strength `enforce`: no programs from memory. It is small, and
+ * cheaper than twice the variants of the first.
+ */
+extern const struct seccomp_program seccomp_no_code_files;
+/* What it refuses; the last has no name. */
+extern const struct seccomp_denied seccomp_no_code_denied[];

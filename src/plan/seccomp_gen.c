@@ -529,6 +529,37 @@ static void print_program(FILE *out, const struct program *program, const char *
     (void)fputs("};\n\n", out);
 }
 
+static void print_condition(FILE *out, const struct seccomp_condition *condition)
+{
+    switch (condition->kind) {
+    case SECCOMP_CONDITION_NONE:
+        break;
+    case SECCOMP_CONDITION_EQUAL:
+        (void)fprintf(out, "argument %u", condition->arg);
+        if (condition->mask != 0xffffffff)
+            (void)fprintf(out, " & %#x", condition->mask);
+        (void)fprintf(out, " is %#x", condition->value);
+        break;
+    case SECCOMP_CONDITION_ANY_BIT:
+        (void)fprintf(out, "argument %u has a bit of %#x", condition->arg, condition->mask);
+        break;
+    case SECCOMP_CONDITION_POINTER:
+        (void)fprintf(out, "argument %u is not 0", condition->arg);
+        break;
+    }
+}
+
+/* Words for people. */
+static void print_conditions(FILE *out, const struct seccomp_rule *rule)
+{
+    (void)fputc('"', out);
+    print_condition(out, &rule->conditions[0]);
+    if (rule->conditions[1].kind != SECCOMP_CONDITION_NONE)
+        (void)fputs(" and ", out);
+    print_condition(out, &rule->conditions[1]);
+    (void)fputc('"', out);
+}
+
 static void print_denied(FILE *out, const struct numbers *numbers, const char *arch)
 {
     (void)fprintf(out, "static const struct seccomp_denied %s_denied[] = {\n", arch);
@@ -543,10 +574,38 @@ static void print_denied(FILE *out, const struct numbers *numbers, const char *a
             depends |= !is_unconditional(rule); /* also of what earlier rules leave over */
             if (rule->answer == SECCOMP_ANSWER_ALLOW)
                 continue;
-            (void)fprintf(out, "    { \"%s\", %d, %d, %u, %u, %s },\n", rule->call, nr,
+            (void)fprintf(out, "    { \"%s\", %d, %d, %u, %u, %s, ", rule->call, nr,
                           rule->answer == SECCOMP_ANSWER_NOTIFY ? 0 : rule->answer,
                           rule->variant_mask, rule->variant_value, depends ? "true" : "false");
+            print_conditions(out, rule);
+            (void)fputs(" },\n", out);
         }
+    }
+    (void)fputs("};\n\n", out);
+}
+
+static const char *newer_name(const struct seccomp_newer_call *calls, size_t n, int nr)
+{
+    for (size_t i = 0; i < n; i++)
+        if (calls[i].nr == nr)
+            return calls[i].call;
+    return NULL;
+}
+
+static void print_names(FILE *out, const struct target *target, int newest)
+{
+    (void)fprintf(out, "static const char *const %s_names[%d] = {\n", target->name, newest + 1);
+    for (int nr = 0; nr <= newest; nr++) {
+        char *known = seccomp_syscall_resolve_num_arch(target->scmp_arch, nr);
+        const char *name = known;
+
+        if (!name)
+            name = newer_name(seccomp_newer_calls, COUNT(seccomp_newer_calls), nr);
+        if (!name && target->extra)
+            name = newer_name(target->extra, target->n_extra, nr);
+        if (name)
+            (void)fprintf(out, "    [%d] = \"%s\",\n", nr, name);
+        free(known);
     }
     (void)fputs("};\n\n", out);
 }
@@ -578,13 +637,14 @@ static void print_arch(FILE *out, const struct target *target)
                       program_number(variant));
     (void)fputs("};\n\n", out);
     print_denied(out, &numbers, target->name);
+    print_names(out, target, numbers.newest);
     (void)fprintf(out,
                   "const struct seccomp_arch seccomp_arch_%s = {\n"
                   "    \"%s\", 0x%xu, %d, %s_programs, %s_denied,\n"
-                  "    sizeof %s_denied / sizeof *%s_denied,\n"
+                  "    sizeof %s_denied / sizeof *%s_denied, %s_names,\n"
                   "};\n",
                   target->name, target->name, (unsigned)target->audit_arch, numbers.newest,
-                  target->name, target->name, target->name, target->name);
+                  target->name, target->name, target->name, target->name, target->name);
 }
 
 int main(int argc, char *argv[])

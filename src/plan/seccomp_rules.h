@@ -204,14 +204,28 @@ static const struct seccomp_rule seccomp_rules[] = {
     RULE("socketpair", ALLOW, ALWAYS, EQUAL(0, 1)),
     DENY("socketpair", EAFNOSUPPORT),
 
+    /* Programs that run as their owner, whoever starts them: inside they are nothing, because every
+     * mount is nosuid, but they would stay when the box has gone. 06000 is S_ISUID | S_ISGID, 020000100
+     * is O_CREAT | __O_TMPFILE: without these the mode is rubbish. openat2 has its own in memory,
+     * where it can change after anybody has looked: its callers go back to openat. */
+    RULE("chmod", EPERM, ALWAYS, ANY_BIT(1, 06000)),
+    RULE("fchmod", EPERM, ALWAYS, ANY_BIT(1, 06000)),
+    RULE("fchmodat", EPERM, ALWAYS, ANY_BIT(2, 06000)),
+    RULE("fchmodat2", EPERM, ALWAYS, ANY_BIT(2, 06000)),
+    RULE("mknod", EPERM, ALWAYS, ANY_BIT(1, 06000)),
+    RULE("mknodat", EPERM, ALWAYS, ANY_BIT(2, 06000)),
+    RULE("creat", EPERM, ALWAYS, ANY_BIT(1, 06000)),
+    RULE("open", EPERM, ALWAYS, ANY_BIT(1, 020000100), ANY_BIT(2, 06000)),
+    RULE("openat", EPERM, ALWAYS, ANY_BIT(2, 020000100), ANY_BIT(3, 06000)),
+    DENY("openat2", ENOSYS),
+
     /* Asked of the listener. sendto with an address needs a datagram socket to do harm. */
     RULE("connect", NOTIFY, IN(SECCOMP_NOTIFY_CONNECT), { 0 }),
 
     /* Whatever writes or makes a name, where paths are protected. Nothing here need be complete: a
-     * Landlock layer stands behind. openat2 has its flags in memory, so it always asks. */
+     * Landlock layer stands behind. */
     RULE("open", NOTIFY, IN(SECCOMP_PROTECT), ANY_BIT(1, 01103)),
     RULE("openat", NOTIFY, IN(SECCOMP_PROTECT), ANY_BIT(2, 01103)),
-    RULE("openat2", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
     RULE("creat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
     RULE("mkdir", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),
     RULE("mkdirat", NOTIFY, IN(SECCOMP_PROTECT), { 0 }),

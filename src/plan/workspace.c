@@ -18,8 +18,12 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "plan/git_layout.h"
+#include "plan/kernel_files.h"
 #include "plan/plan.h"
 #include "policy/path.h"
+#include "policy/view_defaults.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
 
 static int bad_workspace(coop_error **err, int errnum, const char *path, const char *why)
 {
@@ -105,17 +109,75 @@ static int name_workspace(struct plan *plan, int fd, const char *asked, coop_err
     return 0;
 }
 
-static void choose_directory(struct plan *plan)
+static void choose_directory(struct plan *plan, const struct plan_request *request)
 {
-    const char *directory = plan->policy->directory;
+    const char *directory = request->directory ? request->directory : plan->policy->directory;
 
     if (!directory)
         plan->directory = plan->workspace_view;
     else if (*directory == '/')
-        plan->directory = directory;
+        plan->directory = plan_copy(plan, directory);
     else
         plan->directory = plan_text(plan, "%s/%s",
                                     plan->workspace_view[1] ? plan->workspace_view : "", directory);
+}
+
+/*
+ * The part of the workspace that is shown. Whoever may write in the workspace could put a link in the
+ * place of any part of the path, so none is followed, and what was found is what will be mounted.
+ */
+static int open_beneath(int fd, const char *below)
+{
+    const struct kernel_open_how how = {
+        .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    long r;
+
+    do /* a rename anywhere on the host may ask for another try */
+        r = raw(NR_OPENAT2, fd, below, &how, sizeof how);
+    while (r == -EAGAIN);
+    return (int)r;
+}
+
+static int restrict_workspace(struct plan *plan, coop_error **err)
+{
+    const char *below = plan->policy->restrict_to + 1;
+    int fd = open_beneath(plan->workspace_fd, below);
+
+    if (fd < 0) {
+        const char *why = fd == -ENOENT    ? "does not exist in it"
+                          : fd == -ELOOP   ? "is or leads through a symbolic link"
+                          : fd == -ENOTDIR ? "is not a directory"
+                                           : "cannot be opened";
+        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, -fd,
+                          "the workspace '%s' is restricted to '%s', which %s", plan->workspace,
+                          below, why);
+
+        return fail_hint(err, r, "name a directory of the workspace with --restrict DIR");
+    }
+    int r = fd_lift(&fd);
+    if (r < 0 || plan_hold_fd(plan, fd) < 0) {
+        (void)close(fd);
+        return fail_no_memory(err);
+    }
+    const char *view = plan->workspace_view[1] ? plan->workspace_view : "";
+    plan->shown = (struct plan_shown){ .source = plan_text(plan, "%s/%s", plan->workspace, below),
+                                       .target = plan_text(plan, "%s/%s", view, below),
+                                       .below = below,
+                                       .fd = fd };
+    if (plan->policy->root && view_default_takes(plan->policy->restrict_to))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "the root '%s' is restricted to '%s', but the box has its own there",
+                         plan->workspace, plan->policy->restrict_to);
+    return 0;
+}
+
+static int choose_shown(struct plan *plan, coop_error **err)
+{
+    plan->shown =
+        (struct plan_shown){ plan->workspace, plan->workspace_view, "", plan->workspace_fd };
+    return plan->policy->restrict_to ? restrict_workspace(plan, err) : 0;
 }
 
 /* A git directory elsewhere comes along; some only work where the workspace is on the host. */
@@ -147,9 +209,10 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
     char current[PATH_MAX];
     const char *asked = plan->policy->root ? plan->policy->root : plan->policy->workspace;
     bool same_path = plan->policy->same_path || plan->tier < COOP_TIER_NAMESPACES;
+    bool is_root = plan->policy->root && plan->tier >= COOP_TIER_NAMESPACES;
     struct stat st;
 
-    plan->is_root_view = plan->policy->root && plan->tier >= COOP_TIER_NAMESPACES;
+    plan->is_root_view = is_root && !plan->policy->restrict_to;
     if (plan->policy->root && plan->tier == COOP_TIER_LANDLOCK)
         return fail_kind(err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
                          "the directory '%s' cannot be the root: this host refuses the namespaces "
@@ -173,10 +236,16 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
         return bad_workspace(err, ENOTDIR, asked, "is not a directory");
     if (is_root_directory(&st))
         return bad_workspace(err, EINVAL, asked, "is '/', the whole host");
+    if (plan->tier > COOP_TIER_NONE) {
+        int r = kernel_files_refuse(fd, "the workspace", asked, err);
+
+        if (r < 0)
+            return r;
+    }
     choose_identity(plan, host, &st);
     plan->workspace_fd = fd;
     plan->workspace = asked;
-    if (plan->tier >= COOP_TIER_NAMESPACES) {
+    if (plan->tier >= COOP_TIER_NAMESPACES && !plan->policy->restrict_to) {
         int r = find_git(plan, &same_path, err);
 
         if (r < 0)
@@ -190,7 +259,10 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
         if (r < 0)
             return r;
     }
-    plan->workspace_view = plan->is_root_view ? "/" : same_path ? plan->workspace : "/work";
-    choose_directory(plan);
+    plan->workspace_view = is_root ? "/" : same_path ? plan->workspace : "/work";
+    int r = choose_shown(plan, err);
+    if (r < 0)
+        return r;
+    choose_directory(plan, request);
     return plan->failed ? fail_no_memory(err) : 0;
 }

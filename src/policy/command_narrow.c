@@ -141,20 +141,26 @@ static int copy_allowed(const struct command_rule *from, struct command_rule *to
     return r;
 }
 
-/* The parent's; of those only what the request names, if it names any. */
+static bool has_need(const struct command_rule *rule, const char *need)
+{
+    for (size_t i = 0; i < rule->n_needs; i++)
+        if (strcmp(rule->needs[i], need) == 0)
+            return true;
+    return false;
+}
+
+/* Those that both name; where one of them names none, the other's. Whether that is more than a parent
+ * has is for the proof to say: the parent may be a request itself. */
 static int meet_needs(const struct command_rule *parent, const struct command_rule *request,
                       struct command_rule *out, coop_error **err)
 {
+    const struct command_rule *from = parent->has_needs ? parent : request;
+    const struct command_rule *other = parent->has_needs && request->has_needs ? request : NULL;
     int r = 0;
 
-    for (size_t i = 0; i < parent->n_needs && r == 0; i++) {
-        bool is_wanted = request->n_needs == 0;
-
-        for (size_t k = 0; k < request->n_needs && !is_wanted; k++)
-            is_wanted = strcmp(parent->needs[i], request->needs[k]) == 0;
-        if (is_wanted)
-            r = command_rule_need(out, parent->needs[i], err);
-    }
+    for (size_t i = 0; i < from->n_needs && r == 0; i++)
+        if (!other || has_need(other, from->needs[i]))
+            r = command_rule_need(out, from->needs[i], err);
     return r;
 }
 
@@ -180,6 +186,7 @@ static int narrow_rule(const struct command_rule *parent, const struct command_r
     if (r < 0)
         return r;
     rule->has_allowed = parent->has_allowed || request->has_allowed;
+    rule->has_needs = parent->has_needs || request->has_needs;
     rule->manifest = parent->manifest || request->manifest;
     return 0;
 }

@@ -193,6 +193,7 @@ int command_rule_need(struct command_rule *rule, const char *need, coop_error **
     if (!more[rule->n_needs])
         return fail_no_memory(err);
     rule->n_needs++;
+    rule->has_needs = true;
     return 0;
 }
 
@@ -212,6 +213,7 @@ static int copy_rule(const struct command_rule *from, struct command_rules *to, 
     if (r < 0)
         return r;
     rule->has_allowed = from->has_allowed;
+    rule->has_needs = from->has_needs;
     rule->manifest = from->manifest;
     return 0;
 }

@@ -40,8 +40,9 @@ struct command_rule {
     struct command_pattern *blocked;
     size_t n_blocked;
     struct origin origin;
-    bool manifest; /* the program is asked for its sub-commands; whoever asks adds the patterns */
-    char **needs;  /* programs and absolute paths that it executes or loads besides itself */
+    bool manifest;  /* the program is asked for its sub-commands; whoever asks adds the patterns */
+    bool has_needs; /* some were named: in a request, then, of the parent's no others */
+    char **needs;   /* programs and absolute paths that it executes or loads besides itself */
     size_t n_needs;
 };
 

@@ -11,8 +11,11 @@
  * the box shows it anywhere, under whatever name; and where the box has something of its own at that
  * path, as in /tmp, the answer is about that.
  *
- * The answer comes from the policy's text alone. Links of the host are not followed, modes and owners
- * of files are not looked at, and whether something is there at all does not matter.
+ * The answer comes from the policy's text. Links of the host are not followed, and modes and owners
+ * of files are not looked at. Whether something is there matters only where the box does not care
+ * about what it makes itself: what would hide a name hides what is there. The answer is that of a
+ * box of the full tier. What only somebody above knows, the system call filter and which programs the
+ * allowed ones need, is asked of whoever fills the subject: plan/decide_plan.h.
  */
 #pragma once
 
@@ -28,17 +31,31 @@ enum decide_act {
     DECIDE_WRITE,
     DECIDE_EXEC,
     DECIDE_CONNECT,
+    DECIDE_BIND,
     DECIDE_ENV,
+    DECIDE_SYSCALL,
     DECIDE_COMMAND
 };
 
 struct decide_question {
     enum decide_act act;
-    const char *target; /* in the text that was parsed */
+    const char *target;       /* in the text that was parsed */
+    const char *const *words; /* of a command: argv, ends with NULL; NULL: `target` is shell text */
 };
 
-/* "read PATH", "write PATH", "exec PATH", "connect HOST:PORT", "env NAME", "-- COMMAND". */
+/* "read", "write" ...; of a command "--". */
+const char *decide_verb(enum decide_act act);
+
+/* "read PATH", "write PATH", "exec PATH", "connect HOST:PORT", "connect /SOCKET", "bind HOST:PORT",
+ * "env NAME", "syscall NAME", "-- COMMAND". */
 int decide_parse(const char *text, struct decide_question *out, coop_error **err);
+/* The same of two words, of which the first is a verb and no "--". */
+int decide_parse_words(const char *verb, const char *target, struct decide_question *out,
+                       coop_error **err);
+
+struct decide_answer;
+
+enum decide_kind { DECIDE_NOTHING, DECIDE_FILE, DECIDE_DIRECTORY, DECIDE_UNKNOWN };
 
 /* What is asked about. All borrowed. */
 struct decide_subject {
@@ -48,6 +65,7 @@ struct decide_subject {
     const char *const *env_pass;   /* ends with NULL; NULL: none */
     struct origin commands_origin; /* who said how strongly commands are decided */
     struct origin network_origin;
+    struct origin profile_origin;
     const struct config *config; /* knows where variables were written; NULL: nobody does */
     bool has_decision;
     struct trust_decision decision; /* on whose behalf */
@@ -55,7 +73,16 @@ struct decide_subject {
     /* The first bytes of a file of the workspace; negative: it is not there. NULL: nobody can look,
      * and what depends on the content is taken for a secret. */
     ssize_t (*read_file)(void *opaque, const char *below, char *bytes, size_t size);
+    /* What is at a path of the host. NULL: nobody can look, and there may be anything everywhere. */
+    enum decide_kind (*look)(void *opaque, const char *path);
     void *opaque;
+    /* What the filter says to a system call. NULL: nobody knows. */
+    int (*decide_syscall)(const struct decide_subject *subject, const char *name,
+                          struct decide_answer *out, coop_error **err);
+    /* With the strength `enforce`: 1 if the box executes this path of its own, or at least has it, 0
+     * if not. NULL: what allowed programs need themselves is not known, and not allowed. */
+    int (*has_program)(const struct decide_subject *subject, const char *path, bool is_executing,
+                       coop_error **err);
 };
 
 struct decide_answer {
@@ -65,6 +92,7 @@ struct decide_answer {
     char *rule;           /* "blocked_paths '/data'", printable */
     char *why;            /* a sentence without its beginning: "the mount is read-only" */
     char *change;         /* what would make it otherwise; NULL: nothing would */
+    char *flag;           /* the same as a flag of coop run; NULL: there is none */
     char *place;          /* of a path: the path of the box that it was decided for; NULL: none */
 };
 
@@ -80,10 +108,15 @@ int decide_path(const struct decide_subject *subject, enum decide_act act, const
                 struct decide_answer *out, coop_error **err);
 int decide_connect(const struct decide_subject *subject, const char *target,
                    struct decide_answer *out, coop_error **err);
+int decide_bind(const struct decide_subject *subject, const char *target, struct decide_answer *out,
+                coop_error **err);
 int decide_env(const struct decide_subject *subject, const char *name, struct decide_answer *out,
                coop_error **err);
-int decide_command(const struct decide_subject *subject, const char *text,
+int decide_command(const struct decide_subject *subject, const struct decide_question *question,
                    struct decide_answer *out, coop_error **err);
+
+/* Flags of the kind "--ro PATH": the word becomes one for a shell. For decide_say() to have come before. */
+int decide_flag(struct decide_answer *out, const char *flag, const char *word);
 
 /* Fills an answer; the origin of a rule that has none is NULL. `rule` becomes printable. */
 int decide_say(struct decide_answer *out, bool is_allowed, const struct origin *origin,

@@ -1,5 +1,5 @@
 /*
- * decide_other.c - network, environment, commands
+ * decide_other.c - environment, commands
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,42 +7,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "policy/command_reach.h"
 #include "policy/decide.h"
 #include "policy/env_rules.h"
-
-/* ---- network */
-
-static bool is_loopback(const char *target)
-{
-    return strncmp(target, "127.", 4) == 0 || strncmp(target, "localhost:", 10) == 0 ||
-           strncmp(target, "[::1]:", 6) == 0;
-}
-
-int decide_connect(const struct decide_subject *subject, const char *target,
-                   struct decide_answer *out, coop_error **err)
-{
-    const struct origin *origin = &subject->network_origin;
-    int r = 0;
-
-    switch (subject->policy->network) {
-    case COOP_NETWORK_HOST:
-        r = decide_say(out, true, origin, "write network = \"none\"",
-                       "the box has the host's own network", "network 'host'");
-        break;
-    case COOP_NETWORK_NONE:
-        r = decide_say(out, false, origin, "write network = \"host\"",
-                       is_loopback(target)
-                           ? "the loopback is the box's own: no service of the host answers there"
-                           : "the box has a private loopback and nothing else",
-                       "network 'none'");
-        break;
-    case COOP_NETWORK_OFF:
-        r = decide_say(out, false, origin, "write network = \"host\"",
-                       "the box has no sockets but those of AF_UNIX", "network 'off'");
-        break;
-    }
-    return r < 0 ? fail_no_memory(err) : 0;
-}
+#include "policy/view_place.h"
 
 /* ---- environment */
 
@@ -122,16 +90,23 @@ static int has_variable(const struct decide_subject *subject, const char *name,
     }
     for (size_t i = 0; i < policy->n_variables; i++)
         if (strcmp(policy->variables[i].name, name) == 0) {
-            origin = variable_origin(subject, name);
-            return decide_say(out, true, &origin, "remove it from environment.set", "it is set",
-                              "environment.set '%s'", name) < 0
+            origin = policy->variables[i].origin.name ? policy->variables[i].origin
+                                                      : variable_origin(subject, name);
+            return decide_say(out, true, &origin,
+                              policy->variables[i].origin.name ? "leave the flag out"
+                                                               : "remove it from environment.set",
+                              "it is set", "environment.set '%s'", name) < 0
                        ? -ENOMEM
                        : 1;
         }
     for (size_t i = 0; subject->env_pass && subject->env_pass[i]; i++)
         if (strcmp(subject->env_pass[i], name) == 0) {
             origin = pass_origin(subject, name);
-            return decide_say(out, true, &origin, "remove it from env_passthrough",
+            bool is_flag = !origin.name;
+            if (is_flag)
+                origin.name = "--env-pass";
+            return decide_say(out, true, &origin,
+                              is_flag ? "leave the flag out" : "remove it from env_passthrough",
                               "it is taken over from the caller, if it is set there",
                               "env_passthrough '%s'", name) < 0
                        ? -ENOMEM
@@ -164,25 +139,35 @@ int decide_env(const struct decide_subject *subject, const char *name, struct de
         r = decide_say(out, false, NULL, "list it in env_passthrough",
                        "nobody listed it: an environment is built, not inherited",
                        "the variables of every box");
+    if (r == 0 && !out->is_allowed && verdict.answer == ENV_ALLOWED)
+        r = decide_flag(out, "--env-pass", name);
     return r < 0 ? fail_no_memory(err) : 0;
 }
 
 /* ---- commands */
 
-static int check_path(void *opaque, const char *path, bool may_write)
+static int decide_rules(const struct decide_subject *subject,
+                        const struct decide_question *question, struct command_reach *reach,
+                        struct command_decision *out, coop_error **err)
 {
-    auto_decide_answer struct decide_answer answer = { 0 };
-    int r = decide_path(opaque, may_write ? DECIDE_WRITE : DECIDE_READ, path, &answer, NULL);
+    const struct command_rules *rules = &subject->policy->commands.rules;
+    const struct command_context context = {
+        .dialect = question->words ? SHELL_POSIX : SHELL_BASH,
+        .check_path = command_reach_check,
+        .opaque = reach,
+    };
 
-    return r < 0 ? r : answer.is_allowed ? 0 : 1;
+    return question->words
+               ? command_rules_decide_argv(rules, question->words, &context, out, err)
+               : command_rules_decide_text(rules, question->target, strlen(question->target),
+                                           &context, out, err);
 }
 
-int decide_command(const struct decide_subject *subject, const char *text,
+int decide_command(const struct decide_subject *subject, const struct decide_question *question,
                    struct decide_answer *out, coop_error **err)
 {
-    const struct command_context context = { .dialect = SHELL_BASH,
-                                             .check_path = check_path,
-                                             .opaque = (void *)(uintptr_t)subject };
+    const char *view = view_of_workspace(subject->policy, subject->workspace);
+    auto_command_reach struct command_reach reach = { 0 };
     auto_command_decision struct command_decision decision = { 0 };
 
     if (subject->policy->commands.strength == COOP_COMMANDS_OFF)
@@ -191,12 +176,13 @@ int decide_command(const struct decide_subject *subject, const char *text,
                           "commands.strength 'off'") < 0
                    ? fail_no_memory(err)
                    : 0;
-    int r = command_rules_decide_text(&subject->policy->commands.rules, text, strlen(text),
-                                      &context, &decision, err);
+    if (command_reach_init(&reach, subject->policy, view ? view : VIEW_WORKSPACE) < 0)
+        return fail_no_memory(err);
+    int r = decide_rules(subject, question, &reach, &decision, err);
     if (r < 0)
-        return r;
+        return err && !*err ? fail_no_memory(err) : r;
     r = decide_say(out, decision.is_allowed, decision.has_origin ? &decision.origin : NULL,
                    decision.allow, decision.why ? decision.why : "the rules allow it",
-                   "commands '%s'", decision.command ? decision.command : text);
+                   "commands '%s'", decision.command ? decision.command : question->target);
     return r < 0 ? fail_no_memory(err) : 0;
 }

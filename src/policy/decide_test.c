@@ -219,6 +219,133 @@ TEST(commands)
     CHECK(allows("exec /usr/bin/git"));
 }
 
+TEST(words_are_decided_as_words)
+{
+    static const char *const words[] = { "git", "status", "a; curl b", NULL };
+    const struct decide_question question = { DECIDE_COMMAND, "git", words };
+
+    start();
+    coop_policy_set_command_strength(policy, COOP_COMMANDS_CHECK, NULL);
+    coop_policy_allow_command(policy, "git", NULL);
+    CHECK(decide(&subject, &question, &answer, NULL) == 0 && answer.is_allowed);
+    CHECK(denies("-- git status a; curl b"));
+}
+
+TEST(a_path_of_a_command_must_be_shown_and_no_more)
+{
+    start();
+    coop_policy_set_command_strength(policy, COOP_COMMANDS_CHECK, NULL);
+    coop_policy_allow_command(policy, "cat", NULL);
+    CHECK(allows("-- cat .env")); /* what may be read is the kernel's business */
+    CHECK(denies("-- cat /srv/x"));
+    coop_policy_add_block(policy, "private", NULL);
+    CHECK(denies("-- cat private/x"));
+    coop_policy_set_directory(policy, "sub", NULL);
+    CHECK(allows("-- cat private/x"));
+    CHECK(denies("-- cat ../private/x"));
+}
+
+TEST(what_would_change_it_as_a_flag)
+{
+    start();
+    CHECK(denies("read /srv/a b"));
+    CHECK_STR(answer.flag, "--ro '/srv/a b'");
+    CHECK(denies("write /srv/x"));
+    CHECK_STR(answer.flag, "--rw /srv/x");
+    CHECK(denies("write sub/.git/hooks/x"));
+    CHECK_STR(answer.flag, "--unprotect sub/.git/hooks");
+    CHECK(coop_policy_add_protect(policy, "sub/.git/hooks", COOP_PROTECT_SHOW, NULL) == 0);
+    CHECK(allows("write sub/.git/hooks/x"));
+    CHECK(denies("read a/.env"));
+    CHECK_STR(answer.flag, "--unprotect a/.env");
+    coop_policy_add_bind(policy, "/srv/data", "/data", true, NULL);
+    CHECK(denies("write /data/x"));
+    CHECK_STR(answer.flag, "--rw /srv/data:/data");
+    CHECK(denies("env VISUAL"));
+    CHECK_STR(answer.flag, "--env-pass VISUAL");
+    CHECK(denies("env LD_PRELOAD"));
+    CHECK(!answer.flag);
+}
+
+static enum decide_kind look(void *opaque, const char *path)
+{
+    const char *const *there = opaque;
+
+    for (; *there; there++)
+        if (strcmp(path, *there + 1) == 0)
+            return **there == 'd' ? DECIDE_DIRECTORY : DECIDE_FILE;
+    return DECIDE_NOTHING;
+}
+
+TEST(what_is_not_there_is_not_hidden)
+{
+    static const char *there[] = { "f/home/u/ws/a/.env", "d/home/u/ws/.env", "d/home/u/ws/b/.git",
+                                   "d/home/u/ws/private", NULL };
+
+    start();
+    subject.look = look;
+    subject.opaque = there;
+    CHECK(denies("write a/.env"));
+    CHECK(allows("write c/.env"));
+    CHECK_STR(answer.rule, "protect.deny '**/.env'");
+    CHECK(denies("read c/.env")); /* one that somebody makes is none of the box's */
+    CHECK(allows("read .env"));   /* a directory */
+    CHECK(denies("write b/.git/hooks/x"));
+    CHECK(allows("write c/.git/hooks/x"));
+    CHECK(denies("write .git/hooks/x")); /* the workspace's own, whether it is there or not */
+    coop_policy_add_block(policy, "private", NULL);
+    coop_policy_add_block(policy, "absent", NULL);
+    coop_policy_add_block(policy, "/tmp/x", NULL);
+    CHECK(denies("write private/x"));
+    CHECK(allows("write absent/x"));
+    CHECK(denies("read absent/x"));
+    CHECK(allows("write /tmp/x/y"));
+}
+
+TEST(what_the_workspace_lies_in_cannot_be_written)
+{
+    start();
+    subject.workspace = "/tmp/ws";
+    CHECK(allows("write /tmp/x"));
+    coop_policy_set_same_path(policy, true, NULL);
+    CHECK(denies("write /tmp/x"));
+    CHECK(denies("write /var/tmp/x"));
+    CHECK(allows("write /run/x"));
+    CHECK(allows("write /tmp/ws/x"));
+    coop_policy_set_protect_defaults(policy, false, NULL);
+    CHECK(allows("write /tmp/x"));
+}
+
+TEST(sockets)
+{
+    struct decide_question question;
+
+    start();
+    CHECK(allows("bind 127.0.0.1:0"));
+    CHECK(allows("bind 0.0.0.0:80"));
+    CHECK(denies("bind 192.0.2.1:80"));
+    CHECK(denies("connect /home/u/ws/x.sock"));
+    CHECK_STR(answer.flag, "--allow-sockets");
+    coop_policy_set_host_sockets(policy, true, NULL);
+    CHECK(allows("connect /home/u/ws/x.sock"));
+    CHECK(denies("connect /srv/x.sock"));
+    coop_policy_set_network(policy, COOP_NETWORK_OFF, NULL);
+    CHECK(denies("bind 127.0.0.1:0"));
+    CHECK(decide_parse("connect nowhere", &question, NULL) == 0);
+    CHECK(decide(&subject, &question, &answer, NULL) < 0);
+    CHECK(decide_parse("connect a:99999", &question, NULL) == 0);
+    CHECK(decide(&subject, &question, &answer, NULL) < 0);
+}
+
+TEST(what_only_others_know)
+{
+    struct decide_question question;
+
+    start();
+    CHECK(decide_parse("syscall mount", &question, NULL) == 0);
+    CHECK(decide(&subject, &question, &answer, NULL) < 0);
+}
+
 TEST(a_root)
 {
     start();
@@ -275,4 +402,21 @@ TEST(what_is_malformed_is_an_error)
     CHECK(decide(&subject, &question, &answer, NULL) < 0);
     decide_answer_done(&answer);
     coop_policy_free(policy);
+    policy = NULL;
+}
+
+TEST(a_part_of_the_workspace_that_can_only_be_read)
+{
+    start();
+    CHECK(coop_policy_set_restrict(policy, "src", NULL) == 0);
+    CHECK(allows("write src/a") && allows("read /home/u/ws/src/a"));
+    CHECK(denies("read docs/a"));
+    CHECK_STR(answer.rule, "sandbox.restrict '/src'");
+    CHECK(denies("read /home/u/ws/docs/a") && denies("read srcs") && denies("write ."));
+    CHECK(allows("read ."));
+    CHECK(denies("read src/.env")); /* rules are about the workspace's own names */
+    CHECK(coop_policy_set_read_only(policy, true, NULL) == 0);
+    CHECK(allows("read src/a") && denies("write src/a"));
+    CHECK_STR(answer.why, "the workspace is read-only");
+    CHECK_STR(answer.rule, "sandbox.readonly");
 }

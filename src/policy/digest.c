@@ -56,7 +56,8 @@ void digest_policy(const coop_policy *policy, char out[65])
     add_bytes(&hash, "coop policy 1");
     add_bytes(&hash, policy->workspace);
     add_bytes(&hash, policy->root);
-    add_number(&hash, policy->root_read_only);
+    add_number(&hash, policy->read_only);
+    add_bytes(&hash, policy->restrict_to);
     add_bytes(&hash, policy->directory);
     add_bytes(&hash, policy->hostname);
     add_number(&hash, policy->same_path);

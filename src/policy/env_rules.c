@@ -95,7 +95,23 @@ static const char *bad_name(const char *name, size_t n)
     return NULL;
 }
 
-struct env_verdict env_may_set(const char *name, size_t n, const char *second_prefix)
+/*
+ * What a shell would take for a name, and '.' and '-', which some programs (Elasticsearch, Spring)
+ * read settings by. Everything else is a slip of the pen: no shell would show it.
+ */
+static const char *no_name(const char *name, size_t n)
+{
+    if (name[0] >= '0' && name[0] <= '9')
+        return "begins with a digit";
+    for (size_t i = 0; i < n; i++)
+        if (!(name[i] >= 'A' && name[i] <= 'Z') && !(name[i] >= 'a' && name[i] <= 'z') &&
+            !(name[i] >= '0' && name[i] <= '9') && name[i] != '_' && name[i] != '.' &&
+            name[i] != '-')
+            return "has something else in it than letters, digits, '_', '.' and '-'";
+    return NULL;
+}
+
+static struct env_verdict may_set(const char *name, size_t n, const char *second_prefix)
 {
     const char *bad = bad_name(name, n);
     size_t n_second = second_prefix ? strlen(second_prefix) : 0;
@@ -111,16 +127,31 @@ struct env_verdict env_may_set(const char *name, size_t n, const char *second_pr
     return (struct env_verdict){ ENV_ALLOWED, NULL, NULL };
 }
 
+/* Last: of a name that has a rule of its own, that is the better answer. */
+static struct env_verdict allow_name(const char *name, size_t n)
+{
+    const char *bad = no_name(name, n);
+
+    return (struct env_verdict){ bad ? ENV_BAD_NAME : ENV_ALLOWED, NULL, bad };
+}
+
+struct env_verdict env_may_set(const char *name, size_t n, const char *second_prefix)
+{
+    struct env_verdict verdict = may_set(name, n, second_prefix);
+
+    return verdict.answer == ENV_ALLOWED ? allow_name(name, n) : verdict;
+}
+
 struct env_verdict env_may_pass(const char *name, size_t n, const char *second_prefix)
 {
-    struct env_verdict verdict = env_may_set(name, n, second_prefix);
+    struct env_verdict verdict = may_set(name, n, second_prefix);
 
     if (verdict.answer != ENV_ALLOWED)
         return verdict;
     for (const struct env_row *row = env_filtered; row->pattern; row++)
         if (fits(row->pattern, name, n))
             return (struct env_verdict){ ENV_FILTERED, row->pattern, row->why };
-    return verdict;
+    return allow_name(name, n);
 }
 
 /* ---- as errors */

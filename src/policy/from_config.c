@@ -250,24 +250,30 @@ static void fill_paths(struct filling *filling, const char *key, bool read_only)
 static void fill_root(struct filling *filling)
 {
     struct config_value root = config_get(filling->config, "sandbox.root");
-    struct config_value readonly = config_get(filling->config, "sandbox.readonly");
     bool is_readonly = config_bool(filling->config, "sandbox.readonly");
     auto_free char *path = NULL;
     coop_error *err = NULL;
 
-    if (!config_is_set(&root)) {
-        if (is_readonly && !filling->policy->root)
-            findings_add(filling->findings, SEVERITY_WARNING, readonly.origin,
-                         "name a directory with sandbox.root",
-                         "'sandbox.readonly' is about the root, and there is none");
-        return;
-    }
-    if (filling->policy->root)
+    if (!config_is_set(&root) || filling->policy->root)
         return;
     int r = config_expand_path(config_value_text(&root), filling->base, &path, &err);
     if (r == 0)
         r = coop_policy_set_root(filling->policy, path, is_readonly, &err);
     check(filling, root.origin, r, err);
+}
+
+/* Of a root that somebody has named already, what they said of it counts as well. */
+static void fill_restriction(struct filling *filling)
+{
+    struct config_value directory = config_get(filling->config, "sandbox.restrict");
+    coop_error *err = NULL;
+    int r = 0;
+
+    if (config_bool(filling->config, "sandbox.readonly"))
+        (void)coop_policy_set_read_only(filling->policy, true, NULL); /* cannot fail */
+    if (config_is_set(&directory))
+        r = coop_policy_set_restrict(filling->policy, config_value_text(&directory), &err);
+    check(filling, directory.origin, r, err);
 }
 
 static bool is_same_target(const char *a, const char *b)
@@ -461,6 +467,7 @@ int policy_from_config(const struct config *config, const char *base, coop_polic
     fill_network(&filling);
     fill_choices(&filling);
     fill_root(&filling);
+    fill_restriction(&filling);
     fill_paths(&filling, "sandbox.extra_ro_paths", true);
     fill_paths(&filling, "sandbox.extra_rw_paths", false);
     fill_mounts(&filling);

@@ -198,7 +198,7 @@ static int check_commands(const coop_policy *parent, const coop_policy *request,
 
 /* ---- everything */
 
-/* A root may become read-only; another one is for the proof to refuse. */
+/* Another root is for the proof to refuse. */
 static int overlay_root(const coop_policy *request, coop_policy *child, coop_error **err)
 {
     char *copy = request->root ? strdup(request->root) : NULL;
@@ -209,7 +209,6 @@ static int overlay_root(const coop_policy *request, coop_policy *child, coop_err
         return fail_no_memory(err);
     free(child->root);
     child->root = copy;
-    child->root_read_only = request->root_read_only;
     return 0;
 }
 
@@ -217,7 +216,9 @@ static int overlay_texts(const coop_policy *request, coop_policy *child, coop_er
 {
     int r = 0;
 
-    if (request->workspace &&
+    if (request->set & POLICY_SET_RESTRICT)
+        r = coop_policy_set_restrict(child, request->restrict_to ? request->restrict_to : "/", err);
+    if (r == 0 && request->workspace &&
         (!child->workspace || strcmp(child->workspace, request->workspace) != 0))
         r = coop_policy_set_workspace(child, request->workspace, err);
     if (r == 0 && request->directory)
@@ -242,6 +243,8 @@ static void overlay_values(const coop_policy *request, coop_policy *child)
     }
     if (request->set & POLICY_SET_SAME_PATH)
         child->same_path = request->same_path;
+    if (request->set & POLICY_SET_READ_ONLY)
+        child->read_only = request->read_only;
     if (request->set & POLICY_SET_NETWORK)
         child->network = request->network;
     if (request->set & POLICY_SET_MODE)

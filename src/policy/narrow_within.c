@@ -18,6 +18,7 @@
 #include "base/printable.h"
 #include "policy/commands.h"
 #include "policy/narrow_private.h"
+#include "policy/path.h"
 
 void narrow_quote(struct buffer *out, const char *text)
 {
@@ -103,14 +104,25 @@ static bool workspace_within(const struct narrow_pair *pair)
     if (!same_text(child->root, parent->root))
         return narrow_more(pair, child->root ? child->root : "no root",
                            parent->root ? parent->root : "no root");
-    if (child->root && parent->root_read_only && !child->root_read_only) {
-        buffer_append_string(pair->why, "the root can be written, in the parent only read");
+    if (parent->read_only && !child->read_only) {
+        buffer_printf(pair->why, "the %s can be written, in the parent only read",
+                      child->root ? "root" : "workspace");
         return false;
     }
     return child->root || same_text(pair->child->workspace, pair->parent->workspace) ||
            narrow_more(pair,
                        pair->child->workspace ? pair->child->workspace : "the current directory",
                        pair->parent->workspace ? pair->parent->workspace : "the current directory");
+}
+
+/* The same words are the same place: no link is followed on the way there. */
+static bool restrict_within(const struct narrow_pair *pair)
+{
+    const char *child = pair->child->restrict_to;
+    const char *parent = pair->parent->restrict_to;
+
+    return !parent || (child && path_is_within(child, parent)) ||
+           narrow_more(pair, child ? child : "/", parent);
 }
 
 /* A mount or a block that names a path of the box means something else when the workspace moves. */
@@ -279,6 +291,7 @@ static const struct {
     { "host sockets", sockets_within },
     { "uid", uid_within },
     { "workspace", workspace_within },
+    { "restrict", restrict_within },
     { "same path", same_path_within },
     { "limits", limits_within },
     { "mounts", narrow_mounts_within },

@@ -91,6 +91,7 @@ void coop_policy_free(coop_policy *policy)
     free(policy->protects);
     free(policy->workspace);
     free(policy->root);
+    free(policy->restrict_to);
     free(policy->directory);
     free(policy->hostname);
     free(policy);
@@ -139,9 +140,35 @@ int coop_policy_set_root(coop_policy *policy, const char *directory, bool read_o
         r = check_one_place(directory, policy->workspace, policy->same_path, err);
     if (r == 0)
         r = replace_text(&policy->root, directory, err);
-    if (r == 0)
-        policy->root_read_only = read_only;
-    return r;
+    return r < 0 ? r : coop_policy_set_read_only(policy, read_only, err);
+}
+
+int coop_policy_set_read_only(coop_policy *policy, bool read_only, coop_error **err)
+{
+    (void)err;
+    policy->read_only = read_only;
+    policy->set |= POLICY_SET_READ_ONLY;
+    return 0;
+}
+
+int coop_policy_set_restrict(coop_policy *policy, const char *directory, coop_error **err)
+{
+    const char *what = "directory to restrict the workspace to";
+    auto_free char *rooted = NULL;
+    auto_free char *normal = NULL;
+    int r = path_check(what, directory, err);
+
+    if (r < 0)
+        return r;
+    if (*directory != '/' && asprintf(&rooted, "/%s", directory) < 0)
+        return fail_no_memory(err);
+    r = path_normalise(what, rooted ? rooted : directory, &normal, err);
+    if (r < 0)
+        return r;
+    free(policy->restrict_to);
+    policy->restrict_to = normal[1] ? take_ptr(normal) : NULL;
+    policy->set |= POLICY_SET_RESTRICT;
+    return 0;
 }
 
 int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **err)
@@ -319,7 +346,7 @@ int coop_policy_set_env(coop_policy *policy, const char *name, const char *value
     if (!grown)
         return fail_no_memory(err);
     policy->variables = grown;
-    struct policy_variable variable = { strdup(name), strdup(value) };
+    struct policy_variable variable = { .name = strdup(name), .value = strdup(value) };
     if (!variable.name || !variable.value) {
         free(variable.name);
         free(variable.value);
@@ -384,16 +411,45 @@ int coop_policy_set_profile(coop_policy *policy, coop_profile profile, coop_erro
     SET_ENUM(profile, COOP_PROFILE_DEV, POLICY_SET_PROFILE, "profile");
 }
 
+/* A limit as somebody would type it, and exactly: quantity.h reads it back. */
+static const char *limit_text(coop_limit limit, uint64_t value, char out[32])
+{
+    static const char units[] = "kmgt";
+    char unit[2] = "";
+
+    if (limit == COOP_LIMIT_CPUS) { /* thousandths, no more of them than it takes */
+        int n = snprintf(out, 32, "%llu.%03llu", (unsigned long long)(value / 1000),
+                         (unsigned long long)(value % 1000));
+
+        while (out[n - 1] == '0')
+            out[--n] = '\0';
+        if (out[n - 1] == '.')
+            out[n - 1] = '\0';
+        return out;
+    }
+    if (limit == COOP_LIMIT_MEMORY || limit == COOP_LIMIT_FILE_SIZE || limit == COOP_LIMIT_TMP_SIZE)
+        for (size_t i = 0; units[i] && value > 0 && value % 1024 == 0; i++, value /= 1024)
+            unit[0] = units[i];
+    (void)snprintf(out, 32, "%llu%s", (unsigned long long)value, unit);
+    return out;
+}
+
 int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value, coop_error **err)
 {
+    char given[32], min[32], max[32];
+
     if ((unsigned)limit >= COOP_LIMIT_COUNT)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad limit %d", (int)limit);
     if (value != COOP_LIMIT_NONE &&
-        (value < limit_ranges[limit].min || value > limit_ranges[limit].max))
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, ERANGE, "bad %s %llu: expected %llu to %llu",
-                         policy_limit_names[limit], (unsigned long long)value,
-                         (unsigned long long)limit_ranges[limit].min,
-                         (unsigned long long)limit_ranges[limit].max);
+        (value < limit_ranges[limit].min || value > limit_ranges[limit].max)) {
+        bool is_open = limit_ranges[limit].max == INT64_MAX;
+
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ERANGE, "bad %s '%s': expected %s%s%s%s",
+                         policy_limit_names[limit], limit_text(limit, value, given),
+                         is_open ? "at least " : "",
+                         limit_text(limit, limit_ranges[limit].min, min), is_open ? "" : " to ",
+                         is_open ? "" : limit_text(limit, limit_ranges[limit].max, max));
+    }
     policy->limits[limit] = value;
     policy->set |= (unsigned)POLICY_SET_LIMIT << limit;
     return 0;
@@ -440,6 +496,13 @@ int coop_policy_drop_env(coop_policy *policy, coop_error **err)
     policy->n_secrets = 0;
     policy->set |= POLICY_SET_VARIABLES;
     return 0;
+}
+
+void policy_note_variable(coop_policy *policy, const char *name, const char *flag)
+{
+    for (size_t i = 0; i < policy->n_variables; i++)
+        if (strcmp(policy->variables[i].name, name) == 0)
+            policy->variables[i].origin = (struct origin){ flag, 0, 0 };
 }
 
 int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err)
@@ -490,13 +553,17 @@ static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err
     if (from->workspace)
         r = coop_policy_set_workspace(to, from->workspace, err);
     if (r == 0 && from->root)
-        r = coop_policy_set_root(to, from->root, from->root_read_only, err);
+        r = coop_policy_set_root(to, from->root, from->read_only, err);
+    if (r == 0 && from->restrict_to)
+        r = coop_policy_set_restrict(to, from->restrict_to, err);
     if (r == 0 && from->directory)
         r = coop_policy_set_directory(to, from->directory, err);
     if (r == 0)
         r = replace_text(&to->hostname, from->hostname, err);
     for (size_t i = 0; r == 0 && i < from->n_variables; i++)
         r = coop_policy_set_env(to, from->variables[i].name, from->variables[i].value, err);
+    for (size_t i = 0; r == 0 && i < from->n_variables; i++)
+        to->variables[i].origin = from->variables[i].origin;
     for (size_t i = 0; r == 0 && i < from->n_protects; i++)
         r = policy_add_protect(to, from->protects[i].pattern, from->protects[i].action,
                                from->protects[i].origin, err);
@@ -513,6 +580,7 @@ int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err)
     if (r < 0)
         return r;
     copy->same_path = policy->same_path;
+    copy->read_only = policy->read_only;
     copy->has_uid = policy->has_uid;
     copy->host_sockets = policy->host_sockets;
     copy->no_protect_defaults = policy->no_protect_defaults;

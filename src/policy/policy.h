@@ -24,6 +24,7 @@ struct policy_mount {
 struct policy_variable {
     char *name;
     char *value;
+    struct origin origin; /* a flag's, whose name is never freed; else the configuration knows */
 };
 
 /* Its value is in no other member, and goes nowhere but into the command's environment. */
@@ -55,6 +56,8 @@ enum policy_set {
     POLICY_SET_LIMIT = 1024,    /* the first limit; the others follow */
     POLICY_SET_COMMANDS = 1 << 24,
     POLICY_SET_COMMAND_STRENGTH = 1 << 25,
+    POLICY_SET_READ_ONLY = 1 << 26,
+    POLICY_SET_RESTRICT = 1 << 27,
 };
 
 /* commands.h */
@@ -66,11 +69,12 @@ struct policy_commands {
 };
 
 struct coop_policy {
-    unsigned set;    /* enum policy_set */
-    char *workspace; /* NULL: the current directory */
-    char *root;      /* instead of a workspace: the directory that is "/"; NULL: none */
-    bool root_read_only;
-    char *directory; /* NULL: the workspace */
+    unsigned set;      /* enum policy_set */
+    char *workspace;   /* NULL: the current directory */
+    char *root;        /* instead of a workspace: the directory that is "/"; NULL: none */
+    bool read_only;    /* the workspace or the root */
+    char *restrict_to; /* "/src": of it, only what is here or below; NULL: all */
+    char *directory;   /* NULL: the workspace */
     char *hostname;
     bool same_path;
     bool has_uid;
@@ -104,6 +108,9 @@ void policy_drop_last_mount(coop_policy *policy);
 /* As coop_policy_add_protect(), and remembers who said so. Copies the origin's name. */
 int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
                        struct origin origin, coop_error **err);
+
+/* That the variable of this name was set by a flag, which is a literal: "--env". */
+void policy_note_variable(coop_policy *policy, const char *name, const char *flag);
 
 /* Who said so of the mount that was added last. Copies the name. */
 int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err);

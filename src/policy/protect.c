@@ -177,7 +177,7 @@ int protect_new(const coop_policy *policy, struct protect **out, coop_error **er
     size_t n_built_in = policy->no_protect_defaults ? 0 : protect_n_defaults;
     size_t n = n_built_in + policy->n_protects;
 
-    if (n == 0) {
+    if (!protect_is_wanted(policy)) {
         *out = NULL;
         return 0;
     }
@@ -186,8 +186,8 @@ int protect_new(const coop_policy *policy, struct protect **out, coop_error **er
                          n);
     struct protect *protect = calloc(1, sizeof *protect);
     if (protect) {
-        protect->entries = calloc(n, sizeof *protect->entries);
-        protect->others = calloc(n, sizeof *protect->others);
+        protect->entries = calloc(n + 1, sizeof *protect->entries);
+        protect->others = calloc(n + 1, sizeof *protect->others);
         protect->git = calloc(protect_n_git_defaults, sizeof *protect->git);
     }
     if (!protect || !protect->entries || !protect->others || !protect->git) {
@@ -233,7 +233,11 @@ void protect_free(struct protect *protect)
 
 bool protect_is_wanted(const coop_policy *policy)
 {
-    return !policy->no_protect_defaults || policy->n_protects > 0;
+    bool is_wanted = !policy->no_protect_defaults || policy->n_protects > 0;
+
+    for (size_t i = 0; !is_wanted && i < policy->n_mounts; i++)
+        is_wanted = policy->mounts[i].kind == POLICY_BLOCK;
+    return is_wanted;
 }
 
 int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **err)
@@ -266,6 +270,20 @@ const struct protect_rule *protect_rule(const struct protect *protect, size_t i)
 bool protect_ignores_case(const struct protect *protect)
 {
     return protect->ignore_case;
+}
+
+void protect_ignore_case(struct protect *protect)
+{
+    protect->ignore_case = true;
+    protect->has_any = true; /* as add_to_screen() */
+    for (size_t i = 0; i < protect->n; i++) {
+        glob_free(protect->entries[i].glob);
+        protect->entries[i].glob = NULL;
+    }
+    for (size_t i = 0; i < protect_n_git_defaults; i++) {
+        glob_free(protect->git[i].glob);
+        protect->git[i].glob = NULL;
+    }
 }
 
 bool protect_has_defaults(const struct protect *protect)

@@ -57,6 +57,8 @@ int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **er
 size_t protect_n_rules(const struct protect *protect);
 const struct protect_rule *protect_rule(const struct protect *protect, size_t i);
 bool protect_ignores_case(const struct protect *protect);
+/* The file system does, so the rules must. Before anything else is asked. */
+void protect_ignore_case(struct protect *protect);
 bool protect_has_defaults(const struct protect *protect);
 bool protect_has_exceptions(const struct protect *protect); /* that somebody made */
 

@@ -234,6 +234,15 @@ TEST(case_is_ignored_on_demand)
     CHECK_STR(hider(protect, "a/.ENV"), "**/.env");
     CHECK_STR(keeper(protect, ".Git/HOOKS"), ".git/hooks");
     protect_free(protect);
+    CHECK(coop_policy_set_protect_ignore_case(policy, false, NULL) == 0);
+    CHECK(protect_new(policy, &protect, NULL) == 0);
+    CHECK(!protect_concerns_name(protect, ".ENV", 4) && !*hider(protect, "a/.ENV"));
+    protect_ignore_case(protect); /* the file system does */
+    CHECK(protect_ignores_case(protect) && protect_concerns_name(protect, ".ENV", 4));
+    CHECK_STR(hider(protect, "a/.ENV"), "**/.env");
+    CHECK_STR(hider(protect, "a/.ENV.Example"), "");
+    CHECK_STR(keeper(protect, ".Git/HOOKS"), ".git/hooks");
+    protect_free(protect);
     coop_policy_free(policy);
 }
 

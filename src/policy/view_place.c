@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "policy/path.h"
+#include "policy/view_defaults.h"
 
 struct entry {
     const char *target;
@@ -17,70 +18,11 @@ struct view_index {
     const coop_policy *policy;
     struct entry *entries; /* sorted */
     size_t n;
+    size_t n_view; /* length of the workspace's place, of which only a part may be shown */
 };
 
-/*
- * The box's own view; plan/view.c builds it. What it has of /etc is given file by file, because the
- * rest of the host's /etc is not there.
- */
-static const struct {
-    const char *path;
-    enum view_what what;
-    bool is_writable;
-} defaults[] = {
-    { "/usr", VIEW_IS_TOOLS, false },
-    { "/bin", VIEW_IS_TOOLS, false },
-    { "/sbin", VIEW_IS_TOOLS, false },
-    { "/lib", VIEW_IS_TOOLS, false },
-    { "/lib64", VIEW_IS_TOOLS, false },
-    { "/lib32", VIEW_IS_TOOLS, false },
-    { "/libx32", VIEW_IS_TOOLS, false },
-    { "/nix/store", VIEW_IS_TOOLS, false },
-    { "/etc/ld.so.cache", VIEW_IS_TOOLS, false },
-    { "/etc/alternatives", VIEW_IS_TOOLS, false },
-    { "/etc/ssl/certs", VIEW_IS_TOOLS, false },
-    { "/etc/ssl/openssl.cnf", VIEW_IS_TOOLS, false },
-    { "/etc/pki", VIEW_IS_TOOLS, false },
-    { "/etc/localtime", VIEW_IS_TOOLS, false },
-    { "/etc/os-release", VIEW_IS_TOOLS, false },
-    { "/etc/fonts", VIEW_IS_TOOLS, false },
-    { "/etc/java", VIEW_IS_TOOLS, false },
-    { "/etc/passwd", VIEW_IS_OWN, false },
-    { "/etc/group", VIEW_IS_OWN, false },
-    { "/etc/hosts", VIEW_IS_OWN, false },
-    { "/etc/nsswitch.conf", VIEW_IS_OWN, false },
-    { "/etc/mtab", VIEW_IS_OWN, false },
-    { "/tmp", VIEW_IS_OWN, true },
-    { "/var/tmp", VIEW_IS_OWN, true },
-    { "/run", VIEW_IS_OWN, true },
-    { "/dev/shm", VIEW_IS_OWN, true },
-    { "/dev/pts", VIEW_IS_OWN, true },
-    { "/dev/null", VIEW_IS_OWN, true },
-    { "/dev/zero", VIEW_IS_OWN, true },
-    { "/dev/full", VIEW_IS_OWN, true },
-    { "/dev/tty", VIEW_IS_OWN, true },
-    { "/dev/random", VIEW_IS_OWN, true },
-    { "/dev/urandom", VIEW_IS_OWN, true },
-    { "/dev/fd", VIEW_IS_OWN, false },
-    { "/dev/stdin", VIEW_IS_OWN, false },
-    { "/dev/stdout", VIEW_IS_OWN, true },
-    { "/dev/stderr", VIEW_IS_OWN, true },
-    { "/proc", VIEW_IS_OWN, false },
-};
-
-/* Names at the top level that are the box's own, also where the root has them too. */
-static const char *const own_names[] = { "usr", "bin", "sbin", "lib",  "lib64", "lib32", "libx32",
-                                         "nix", "etc", "dev",  "proc", "tmp",   "run",   "var" };
-
-static bool is_own_name(const char *path)
-{
-    size_t n = strcspn(path + 1, "/");
-
-    for (size_t i = 0; i < COUNT(own_names); i++)
-        if (strlen(own_names[i]) == n && memcmp(own_names[i], path + 1, n) == 0)
-            return true;
-    return false;
-}
+/* Of a workspace that nobody knows the place of: no other target can lie in it. */
+#define UNKNOWN "/\001workspace"
 
 const char *view_of_workspace(const coop_policy *policy, const char *workspace)
 {
@@ -95,22 +37,33 @@ const char *view_of_workspace(const coop_policy *policy, const char *workspace)
 
 enum view_what view_default(const coop_policy *policy, const char *path)
 {
-    for (size_t i = 0; i < COUNT(defaults); i++)
-        if (path_is_within(path, defaults[i].path))
-            return defaults[i].what;
-    if (policy->network == COOP_NETWORK_HOST && strcmp(path, "/etc/resolv.conf") == 0)
-        return VIEW_IS_TOOLS;
-    if (policy->root && !is_own_name(path))
+    const struct view_default *row = view_default_at(path, policy->network == COOP_NETWORK_HOST);
+
+    if (row)
+        switch (row->origin) {
+        case VIEW_HOST:
+            return VIEW_IS_TOOLS;
+        case VIEW_FILE:
+        case VIEW_SYMLINK:
+        case VIEW_DEVICE:
+        case VIEW_POOL:
+        case VIEW_PROCESSES:
+        case VIEW_TERMINALS:
+            return VIEW_IS_OWN;
+        case VIEW_DIRECTORY:
+        case VIEW_HIDDEN:
+            break;
+        }
+    else if (policy->root && !policy->restrict_to && !view_default_takes(path))
         return VIEW_IS_WORKSPACE;
     return VIEW_NOTHING;
 }
 
 bool view_own_is_writable(const char *path)
 {
-    for (size_t i = 0; i < COUNT(defaults); i++)
-        if (path_is_within(path, defaults[i].path))
-            return defaults[i].is_writable;
-    return false;
+    const struct view_default *row = view_default_at(path, true);
+
+    return row && row->is_writable;
 }
 
 /* ---- life */
@@ -151,11 +104,14 @@ void view_index_free_at_exit(struct view_index **index)
 
 static bool add(struct view_index *index, const struct policy_mount *mount, const char *view)
 {
+    const char *restricted = index->policy->restrict_to;
     struct entry entry = { mount ? mount->target : view, mount, index->n, NULL };
+    const char *below = !mount                  ? restricted ? restricted + 1 : NULL
+                        : *mount->target != '/' ? mount->target
+                                                : NULL;
 
-    if (mount && *mount->target != '/') {
-        /* Where nobody knows the place, no other target can lie in it. */
-        entry.owned = path_join(view ? view : "/\001workspace", mount->target);
+    if (below) {
+        entry.owned = path_join(view, below);
         if (!entry.owned)
             return false;
         entry.target = entry.owned;
@@ -168,17 +124,19 @@ struct view_index *view_index_new(const coop_policy *policy, const char *workspa
 {
     struct view_index *index = calloc(1, sizeof *index);
     bool is_complete = index != NULL;
+    const char *view = workspace_view ? workspace_view : UNKNOWN;
 
     if (!index)
         return NULL;
     index->policy = policy;
+    index->n_view = view[1] ? strlen(view) : 0;
     index->entries = calloc(policy->n_mounts + 1, sizeof *index->entries);
     if (!index->entries)
         is_complete = false;
     if (is_complete)
-        is_complete = add(index, NULL, workspace_view ? workspace_view : "/\001workspace");
+        is_complete = add(index, NULL, view);
     for (size_t i = 0; is_complete && i < policy->n_mounts; i++)
-        is_complete = add(index, &policy->mounts[i], workspace_view);
+        is_complete = add(index, &policy->mounts[i], view);
     if (!is_complete) {
         view_index_free(index);
         return NULL;
@@ -232,11 +190,28 @@ struct view_place view_find(const struct view_index *index, const char *path)
         if (path[n] != '\0' && path[n] != '/')
             continue;
         const struct entry *entry = find(index, path, n);
-        if (entry)
-            return (struct view_place){ what_of(entry), entry->mount, path + n + (path[n] == '/') };
+        if (entry) {
+            size_t at = entry->mount ? n : index->n_view;
+
+            return (struct view_place){ what_of(entry), entry->mount,
+                                        path + at + (path[at] == '/') };
+        }
     }
     enum view_what what = view_default(index->policy, path);
     return (struct view_place){ what, NULL, path + (what == VIEW_IS_WORKSPACE) };
+}
+
+bool view_leads(const struct view_index *index, const char *path)
+{
+    size_t n = path[1] ? strlen(path) : 0;
+
+    for (size_t i = 0; i < index->n; i++) {
+        const char *target = index->entries[i].target;
+
+        if (!hides(&index->entries[i]) && strncmp(target, path, n) == 0 && target[n] == '/')
+            return true;
+    }
+    return view_default_holds(path);
 }
 
 size_t view_n_targets(const struct view_index *index)

@@ -16,7 +16,7 @@
 
 enum view_what {
     VIEW_NOTHING,      /* not there */
-    VIEW_IS_WORKSPACE, /* `below` it */
+    VIEW_IS_WORKSPACE, /* `below` it, also where only a part of it is shown */
     VIEW_IS_BIND,      /* `below` the source of `mount` */
     VIEW_IS_TMPFS,     /* `mount`, empty at first */
     VIEW_IS_BLOCK,     /* `mount` hides it */
@@ -50,6 +50,9 @@ const char *view_of_workspace(const coop_policy *policy, const char *workspace);
 enum view_what view_default(const coop_policy *policy, const char *path);
 /* Whether what the box has there by itself can be written: /tmp, not /proc. */
 bool view_own_is_writable(const char *path);
+
+/* Whether the box has a directory there that leads to what is mounted in it. Not where something is. */
+bool view_leads(const struct view_index *index, const char *path);
 
 /* The targets, sorted; blocks of the workspace as the box sees them. The index's. */
 size_t view_n_targets(const struct view_index *index);

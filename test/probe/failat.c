@@ -5,9 +5,10 @@
  *   failat LOG -f WHO:CALL:NTH COMMAND [ARG...]    the NTH call CALL of process WHO fails; 0: each
  *
  * Traces everything that COMMAND (process 1) starts; the processes and threads that 1 makes are 1.1,
- * 1.2 and so on, those of 1.2 are 1.2.1 ..., so that it does not matter who is quicker. LOG gets one line per call, "WHO:CALL:NTH ERRNO before|after", where ERRNO
- * is what the call would be made to fail with, and before or after tells whether the box's command
- * runs already. The box's command itself (the first program executed by a child that is not coop's
+ * 1.2 and so on, those of 1.2 are 1.2.1 ..., so that it does not matter who is quicker. LOG gets one
+ * line per call, "WHO:CALL:NTH ERRNO before|after WHAT", where ERRNO is what the call would be made to
+ * fail with, before or after tells whether the box's command runs already, and WHAT is a path or number
+ * among its arguments that tells it from others. The box's command itself (the first program executed by a child that is not coop's
  * own init image) is let go when it begins. Calls that cannot fail, or that are not in the table
  * below, are left alone; the latter are in the log with errno 0, so that a test can complain.
  *
@@ -19,6 +20,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,9 @@
 
 #include <linux/ptrace.h>
 
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439 /* Linux 5.8 */
+#endif
 #ifndef SYS_process_mrelease
 #define SYS_process_mrelease 448 /* Linux 5.15 */
 #endif
@@ -94,6 +99,7 @@ static const struct call calls[] = {
     CALL(unlinkat, 0),
     CALL(readlinkat, ENOMEM),
     CALL(faccessat, ENOMEM),
+    CALL(faccessat2, ENOMEM),
     CALL(umask, 0),
     CALL(getuid, 0),
     CALL(geteuid, 0),
@@ -137,6 +143,8 @@ static const struct call calls[] = {
     CALL(statfs, EIO),
     CALL(fstatfs, EIO),
     CALL(getdents64, EIO),
+    CALL(inotify_init1, EMFILE),
+    CALL(inotify_add_watch, ENOSPC),
     CALL(fchown, EPERM),
     CALL(fchmod, EPERM),
     CALL(uname, 0),
@@ -245,7 +253,47 @@ static void set_result(pid_t pid, long result)
 #endif
 }
 
-static void on_entry(struct process *process, long number)
+/* Which argument says what the call is about: a text, or a number. */
+static const struct subject {
+    const char *name;
+    int argument;
+    bool is_number;
+} subjects[] = {
+    { "openat", 1, false },     { "openat2", 1, false },   { "newfstatat", 1, false },
+    { "mkdirat", 1, false },    { "mknodat", 1, false },   { "readlinkat", 1, false },
+    { "open_tree", 1, false },  { "faccessat", 1, false }, { "symlinkat", 2, false },
+    { "move_mount", 3, false }, { "fsopen", 0, false },    { "fsconfig", 2, false },
+    { "chdir", 0, false },      { "open", 0, false },      { "stat", 0, false },
+    { "lstat", 0, false },      { "readlink", 0, false },  { "access", 0, false },
+    { "ioctl", 1, true },       { "prctl", 0, true },      { "prlimit64", 1, true },
+};
+
+static void write_subject(const struct process *process, const char *name, const __u64 *arguments)
+{
+    char text[128] = "";
+
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+        if (strcmp(subjects[i].name, name) != 0)
+            continue;
+        __u64 argument = arguments[subjects[i].argument];
+        struct iovec here = { text, sizeof text - 1 };
+        struct iovec there = { (void *)(uintptr_t)argument, sizeof text - 1 };
+        size_t to_page_end = 4096 - argument % 4096; /* the next page may not be there */
+
+        if (there.iov_len > to_page_end)
+            there.iov_len = to_page_end;
+        if (subjects[i].is_number)
+            (void)snprintf(text, sizeof text, "%llx", (unsigned long long)argument);
+        else if (process_vm_readv(process->pid, &here, 1, &there, 1, 0) < 0)
+            text[0] = '\0';
+    }
+    for (char *p = text; *p; p++)
+        if (*p <= ' ' || *p == 0x7f)
+            *p = '?';
+    fprintf(log_file, " %s\n", text);
+}
+
+static void on_entry(struct process *process, long number, const __u64 *arguments)
 {
     const char *who = process->name;
     size_t i = 0;
@@ -257,9 +305,11 @@ static void on_entry(struct process *process, long number)
         return;
     }
     unsigned nth = ++process->counts[i];
-    if (calls[i].error)
-        fprintf(log_file, "%s:%s:%u %d %s\n", who, calls[i].name, nth, calls[i].error,
+    if (calls[i].error) {
+        fprintf(log_file, "%s:%s:%u %d %s", who, calls[i].name, nth, calls[i].error,
                 command_runs ? "after" : "before");
+        write_subject(process, calls[i].name, arguments);
+    }
     if (strcmp(who, fail_who) == 0 && (nth == fail_nth || fail_nth == 0) &&
         strcmp(calls[i].name, fail_name) == 0) {
         has_failed = true;
@@ -277,7 +327,7 @@ static void on_syscall(struct process *process)
     if (syscall(SYS_ptrace, PTRACE_GET_SYSCALL_INFO, process->pid, sizeof info, &info) <= 0)
         return;
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
-        on_entry(process, (long)info.entry.nr);
+        on_entry(process, (long)info.entry.nr, info.entry.args);
     else if (info.op == PTRACE_SYSCALL_INFO_EXIT && process->is_failing) {
         process->is_failing = false;
         set_result(process->pid, -fail_error);

@@ -12,6 +12,7 @@
  * (variant "outside").
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,8 +58,11 @@ static void tell_number(const char *what, unsigned long number, const char *expe
 }
 
 /* The calls of the table whose arguments decide; each is tried by a function below. */
-static const char *const by_arguments[] = { "clone",      "personality", "ioctl",   "seccomp",
-                                            "socketpair", "socket",      "connect", "sendto" };
+static const char *const by_arguments[] = { "clone",      "personality", "ioctl",    "seccomp",
+                                            "socketpair", "socket",      "connect",  "sendto",
+                                            "chmod",      "fchmod",      "fchmodat", "fchmodat2",
+                                            "mknod",      "mknodat",     "open",     "openat",
+                                            "creat" };
 
 static bool is_by_arguments(const char *name)
 {
@@ -129,6 +134,41 @@ static void try_personality(bool is_dev)
     tell_number("personality", 0x40000, is_dev ? "any" : "EPERM",
                 syscall(SYS_personality, 0x40000));
     (void)syscall(SYS_personality, 0);
+}
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+/* Modes with S_ISUID or S_ISGID. No path is there, so a call that is let through fails otherwise; and
+ * where nothing is made, what stands in the mode's place does not matter. */
+static void try_modes(void)
+{
+    static const unsigned long modes[] = { 04755, 02755, 06000, RUBBISH | 04111 };
+    const long at = AT_FDCWD;
+    const char *const none = NULL;
+
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        unsigned long mode = modes[i];
+
+        tell_number("fchmod", mode, "EPERM", syscall(SYS_fchmod, -1, mode));
+        tell_number("fchmodat", mode, "EPERM", syscall(SYS_fchmodat, at, none, mode));
+        tell_number("fchmodat2", mode, "EPERM", syscall(SYS_fchmodat2, at, none, mode, 0));
+        tell_number("mknodat", mode, "EPERM", syscall(SYS_mknodat, at, none, mode | S_IFREG, 0));
+        tell_number("openat", mode, "EPERM", syscall(SYS_openat, at, none, O_CREAT, mode));
+        tell_number("openat-unnamed", mode, "EPERM",
+                    syscall(SYS_openat, at, none, O_TMPFILE | O_RDWR, mode));
+        tell_number("openat-of-what-is-there", mode, "EFAULT",
+                    syscall(SYS_openat, at, none, O_RDONLY | O_DIRECTORY, mode));
+#ifdef SYS_open
+        tell_number("chmod", mode, "EPERM", syscall(SYS_chmod, none, mode));
+        tell_number("mknod", mode, "EPERM", syscall(SYS_mknod, none, mode | S_IFREG, 0));
+        tell_number("creat", mode, "EPERM", syscall(SYS_creat, none, mode));
+        tell_number("open", mode, "EPERM", syscall(SYS_open, none, O_CREAT | O_RDWR, mode));
+        tell_number("open-of-what-is-there", mode, "EFAULT", syscall(SYS_open, none, 0, mode));
+#endif
+    }
+    tell_number("fchmodat", 01777, "EFAULT", syscall(SYS_fchmodat, at, none, 01777));
 }
 
 static void try_ioctl(void)
@@ -243,6 +283,7 @@ int main(int argc, char **argv)
     try_table(variant, is_outside);
     try_clone();
     try_personality(variant & SECCOMP_PROFILE_DEV);
+    try_modes();
     try_ioctl();
     try_seccomp();
     try_sockets(variant & SECCOMP_UNIX_ONLY);

@@ -28,18 +28,16 @@ struct identity {
     struct config_value cron_entry; /* with --cron */
 };
 
-/* Reads the files. -EINVAL with no error object: everything is among the findings, and printed by
- * identity_complain(). */
+/* Reads the files. -EINVAL with no error object: everything is among the findings. */
 int identity_load(struct identity *identity, coop_error **err);
 
-/* What the configuration gives them. */
+/* What the configuration gives them. A secret that a command prints needs a caller that does not
+ * ignore SIGCHLD: its end must be seen. */
 int identity_fill(struct identity *identity, coop_policy *policy, coop_error **err);
 
 /* The one error among the findings; NULL: there are more, or none. */
 const struct finding *identity_only_error(const struct identity *identity);
 
-/* Prints the findings; with `all` also what is no error. */
-void identity_complain(const struct identity *identity, bool all);
 void identity_done(struct identity *identity);
 
 /* Whether commands of theirs run in a box, on the host, or not at all. */

@@ -1,14 +1,12 @@
 #include "identity.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "config/home.h"
@@ -165,13 +163,11 @@ static int add_stores(const struct identity *identity, coop_policy *policy, coop
     return r;
 }
 
-/* Of a command that prints one, the end must be seen, also where our caller ignores SIGCHLD. */
 static int add_secrets(struct identity *identity, coop_policy *policy)
 {
     const struct secret_request request = { identity->as ? &identity->decision : NULL,
                                             identity->workspace_path, identity->is_for_reading };
 
-    (void)signal(SIGCHLD, SIG_DFL);
     return secret_grant(identity->config, &request, policy, &identity->findings);
 }
 
@@ -213,20 +209,6 @@ const struct finding *identity_only_error(const struct identity *identity)
         if (findings->items[i].severity == SEVERITY_ERROR)
             return &findings->items[i];
     return NULL;
-}
-
-void identity_complain(const struct identity *identity, bool all)
-{
-    struct buffer text = { 0 };
-
-    for (size_t i = 0; i < identity->findings.n; i++)
-        if (all || identity->findings.items[i].severity == SEVERITY_ERROR)
-            finding_print(&text, &identity->findings.items[i]);
-    if (identity->findings.n_dropped > 0)
-        buffer_printf(&text, "and %zu more\n", identity->findings.n_dropped);
-    if (!text.failed && text.data)
-        (void)fputs(text.data, stderr);
-    buffer_done(&text);
 }
 
 void identity_done(struct identity *identity)

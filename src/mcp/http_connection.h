@@ -1,0 +1,18 @@
+/*
+ * http_connection.h - one connection: requests, one after the other
+ */
+#pragma once
+
+#include "mcp/http_sessions.h"
+#include "mcp/http_token.h"
+
+/* What all connections share. */
+struct http_place {
+    struct server *server;
+    struct http_token token;
+    unsigned port;
+    struct http_sessions sessions;
+};
+
+/* Serves it until its end; the descriptor is the caller's. */
+void http_connection_serve(struct http_place *place, int fd);

@@ -1,0 +1,20 @@
+/*
+ * http_reader.h - requests read from a connection, within time and size
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "mcp/http_parse.h"
+
+struct http_reader {
+    int fd, stop_fd;  /* borrowed; the latter becomes readable when all is to end */
+    size_t limit;     /* bytes of a body */
+    struct buffer in; /* what was read and not used yet */
+};
+
+/* Copies the head and what is needed with it: its length; 0: the connection is over; -1: too large. */
+ssize_t http_read_head(struct http_reader *reader, char out[HTTP_HEAD_MAX]);
+
+/* 0, the status to answer with, or -1: the connection is over. */
+int http_read_body(struct http_reader *reader, const struct http_head *head, struct buffer *body);

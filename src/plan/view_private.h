@@ -1,0 +1,72 @@
+/*
+ * view_private.h - the view while it is being made: a list of mounts
+ *
+ *   view.c           what there is: the box's own, the workspace, what the policy adds
+ *   view_skeleton.c  directories, links and files that are made rather than mounted
+ *   view_emit.c      the list in order, as steps
+ */
+#pragma once
+
+#include "plan/plan.h"
+
+enum view_kind {
+    VIEW_BIND,
+    VIEW_PRIVATE,
+    VIEW_TMPFS,
+    VIEW_PROC,
+    VIEW_PTS,
+    VIEW_HIDE,
+    VIEW_ENTRY, /* of a project that is the root */
+    VIEW_LINK   /* no mount: a link of the skeleton where a mount could be */
+};
+
+struct view_mount {
+    enum view_kind kind;
+    bool is_directory;
+    bool by_seal; /* made read-only together with the root */
+    unsigned flags;
+    unsigned order;
+    int fd;
+    dev_t dev;
+    ino_t ino;
+    uint64_t size;
+    const char *source; /* host path; for VIEW_PRIVATE the directory beside the skeleton */
+    const char *target;
+};
+
+struct view {
+    struct plan *plan;
+    const int *tmp_fd; /* as in the request */
+    struct view_mount *mounts;
+    size_t n, capacity;
+    size_t n_of_box;       /* of them, before those of a project that is the root */
+    const char *last_made; /* directory of the skeleton that was made last, "" at first */
+};
+
+/* Never NULL: what is written after a failure is never read. */
+struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
+                            const char *target);
+
+/* ---- the skeleton; nothing is copied */
+
+void view_make_directory(struct plan *plan, const char *target, mode_t mode);
+void view_make_link(struct plan *plan, const char *target, const char *text);
+void view_make_file(struct plan *plan, const char *target, const char *data); /* NULL: empty */
+/* Whether the step makes something that the box will see, as opposed to what lies beside. */
+bool view_is_skeleton(const struct step *step);
+
+/* The box's own memory and the private directories in it. */
+void view_add_pool(struct plan *plan);
+/* What of the box's own depends on the policy alone: the host's tools, /etc, /dev. */
+void view_add_shared_defaults(struct view *view);
+/* What every box has for itself. Masks too: what there is to hide may change between two boxes. */
+void view_add_own_defaults(struct view *view);
+
+/* ---- steps */
+
+/* By target, each once. */
+int view_sort(struct view *view, coop_error **err);
+/* Mount points, the root, and everything on it. */
+int view_emit(struct view *view, enum plan_part part, coop_error **err);
+/* What is mounted on a root that stands already. */
+void view_emit_on_template(struct view *view);

@@ -1,0 +1,113 @@
+/*
+ * decide_network.c - may it connect there, may it listen here?
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "policy/decide.h"
+
+static bool is_loopback(const char *target)
+{
+    return strncmp(target, "127.", 4) == 0 || strncmp(target, "localhost:", 10) == 0 ||
+           strncmp(target, "[::1]:", 6) == 0;
+}
+
+/* "HOST:PORT", "[::1]:PORT" */
+static int check_address(const char *target, coop_error **err)
+{
+    const char *colon = strrchr(target, ':');
+    size_t n = colon ? strspn(colon + 1, "0123456789") : 0;
+    long port = n > 0 && n < 6 ? strtol(colon + 1, NULL, 10) : -1;
+    bool is_number = n > 0 && colon[1 + n] == '\0' && port >= 0 && port <= 65535;
+
+    if (is_number && colon > target && (*target == '[') == (colon[-1] == ']'))
+        return 0;
+    return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                     "'%.60s' is no address: expected HOST:PORT, for example localhost:80", target);
+}
+
+/* With network = host it is allowed, else not. */
+static int say_network(const struct decide_subject *subject, const char *why,
+                       struct decide_answer *out)
+{
+    coop_network network = subject->policy->network;
+    bool is_allowed = network == COOP_NETWORK_HOST;
+    int r = decide_say(out, is_allowed, &subject->network_origin,
+                       is_allowed ? "write network = \"none\"" : "write network = \"host\"", why,
+                       "network '%s'", policy_network_names[network]);
+
+    return r < 0 ? r : decide_flag(out, is_allowed ? "--network none" : "--network host", NULL);
+}
+
+/* A socket that is a file: it must be seen, be it read-only. One that the box makes itself is another
+ * matter: it always may. */
+static int decide_socket(const struct decide_subject *subject, const char *path,
+                         struct decide_answer *out, coop_error **err)
+{
+    int r = decide_path(subject, DECIDE_READ, path, out, err);
+
+    if (r < 0 || !out->is_allowed || subject->policy->host_sockets)
+        return r;
+    auto_free char *place = out->place;
+    out->place = NULL;
+    r = decide_say(out, false, NULL, "write allow_sockets = true in [sandbox]",
+                   "no service of the host may be connected to, also where its socket is shown",
+                   "sandbox.allow_sockets 'false'");
+    if (r == 0)
+        r = decide_flag(out, "--allow-sockets", NULL);
+    out->place = place;
+    place = NULL;
+    return r < 0 ? fail_no_memory(err) : 0;
+}
+
+int decide_connect(const struct decide_subject *subject, const char *target,
+                   struct decide_answer *out, coop_error **err)
+{
+    const char *why = NULL;
+
+    if (*target == '/' || *target == '~')
+        return decide_socket(subject, target, out, err);
+    int r = check_address(target, err);
+    if (r < 0)
+        return r;
+    switch (subject->policy->network) {
+    case COOP_NETWORK_HOST:
+        why = "the box has the host's own network";
+        break;
+    case COOP_NETWORK_NONE:
+        why = is_loopback(target)
+                  ? "the loopback is the box's own: no service of the host answers there"
+                  : "the box has a private loopback and nothing else";
+        break;
+    case COOP_NETWORK_OFF:
+        why = "the box has no sockets but those of AF_UNIX";
+        break;
+    }
+    return say_network(subject, why, out) < 0 ? fail_no_memory(err) : 0;
+}
+
+/* Ports of the private loopback are free for all. */
+int decide_bind(const struct decide_subject *subject, const char *target, struct decide_answer *out,
+                coop_error **err)
+{
+    bool is_any = strncmp(target, "0.0.0.0:", 8) == 0 || strncmp(target, "[::]:", 5) == 0;
+    int r = check_address(target, err);
+
+    if (r < 0)
+        return r;
+    if (subject->policy->network == COOP_NETWORK_HOST)
+        r = say_network(subject, "the box has the host's own network", out);
+    else if (subject->policy->network == COOP_NETWORK_OFF)
+        r = say_network(subject, "the box has no sockets but those of AF_UNIX", out);
+    else if (!is_loopback(target) && !is_any)
+        r = say_network(subject, "the box has no other address than those of its private loopback",
+                        out);
+    else if ((r = decide_say(out, true, &subject->network_origin, "write network = \"off\"",
+                             "the loopback is the box's own: nobody outside reaches it",
+                             "network 'none'")) == 0)
+        r = decide_flag(out, "--network off", NULL);
+    return r < 0 ? fail_no_memory(err) : 0;
+}

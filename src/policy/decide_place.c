@@ -1,0 +1,430 @@
+/*
+ * decide_place.c - what stands at a path of the box, and what may be done with it
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "policy/decide_private.h"
+#include "policy/protect_path.h"
+#include "policy/view_defaults.h"
+
+/* ---- protected names */
+
+static ssize_t first_bytes(void *opaque, const char *below, char *bytes, size_t size)
+{
+    const struct decide_subject *subject = opaque;
+
+    return subject->read_file ? subject->read_file(subject->opaque, below, bytes, size) : -1;
+}
+
+/* What is there, below a directory of the host. */
+static enum decide_kind look(const struct decide_subject *subject, const char *base,
+                             const char *below)
+{
+    auto_free char *path = base && subject->look ? path_join(base, below) : NULL;
+
+    return path ? subject->look(subject->opaque, path) : DECIDE_UNKNOWN;
+}
+
+static bool exists(void *opaque, const char *below)
+{
+    const struct decide_subject *subject = opaque;
+
+    return look(subject, subject->workspace, below) != DECIDE_NOTHING;
+}
+
+static const struct protect_rule *protected_by(const struct decide_asked *asked, const char *below)
+{
+    static const enum protect_kind kinds[] = { [DECIDE_NOTHING] = PROTECT_EITHER,
+                                               [DECIDE_FILE] = PROTECT_A_FILE,
+                                               [DECIDE_DIRECTORY] = PROTECT_A_DIRECTORY,
+                                               [DECIDE_UNKNOWN] = PROTECT_EITHER };
+    enum decide_kind kind = asked->is_directory
+                                ? DECIDE_DIRECTORY
+                                : look(asked->subject, asked->subject->workspace, below);
+    const struct protect_question question = {
+        .protect = asked->protect,
+        .kind = kinds[kind],
+        .is_writing = asked->act == DECIDE_WRITE,
+        .read_file = first_bytes,
+        .exists = asked->is_strict ? NULL : exists,
+        .opaque = (void *)(uintptr_t)asked->subject,
+    };
+
+    return protect_path_rule(&question, below);
+}
+
+/* ---- places */
+
+/* Whether this exception would do. */
+static int try_exception(const struct decide_asked *asked, const char *below, const char *pattern)
+{
+    coop_policy *copy = NULL;
+    struct protect *protect = NULL;
+    int r = policy_copy(asked->subject->policy, &copy, NULL);
+
+    if (r == 0)
+        r = coop_policy_add_protect(copy, pattern, COOP_PROTECT_SHOW, NULL);
+    if (r == 0)
+        r = protect_new(copy, &protect, NULL);
+    if (r == 0) {
+        struct decide_asked other = *asked;
+
+        other.protect = protect;
+        r = protected_by(&other, below) == NULL;
+    }
+    protect_free(protect);
+    coop_policy_free(copy);
+    return r == -EINVAL ? 0 : r; /* it is no pattern: no exception either */
+}
+
+/* The smallest exception: the path itself, or else a directory above it. */
+static int say_exception(const struct decide_asked *asked, const char *below,
+                         struct decide_answer *out)
+{
+    auto_free char *path = strdup(below);
+
+    if (!path)
+        return -ENOMEM;
+    for (;;) {
+        int r = *path ? try_exception(asked, below, path) : 0;
+
+        if (r < 0)
+            return r;
+        if (r == 1)
+            return decide_flag(out, "--unprotect", path);
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return 0;
+        *slash = '\0';
+    }
+}
+
+static int say_protected(const struct decide_asked *asked, const struct protect_rule *rule,
+                         const char *below, struct decide_answer *out)
+{
+    bool is_hidden = rule->action == COOP_PROTECT_HIDE;
+    bool is_git = rule->conditions & PROTECT_GIT_CONFIG;
+    int r = decide_say(out, false, &rule->origin, "list it in protect.allow",
+                       is_hidden ? "its name is one that is hidden"
+                       : is_git  ? "it is git's configuration: only git writes there, and only "
+                                   "what cannot execute anything"
+                                 : "its name is one that cannot be written",
+                       "protect.%s '%s'", is_hidden ? "deny" : "no_write", rule->pattern);
+
+    return r < 0 ? r : say_exception(asked, below, out);
+}
+
+static bool is_flag(const struct origin *origin)
+{
+    return origin->name && strncmp(origin->name, "--", 2) == 0;
+}
+
+/* "SOURCE:TARGET", as the flag wants it. */
+static int say_writable(const struct policy_mount *mount, struct decide_answer *out)
+{
+    auto_buffer struct buffer both = { 0 };
+
+    if (!mount->source)
+        return 0;
+    buffer_append_string(&both, mount->source);
+    if (strcmp(mount->source, mount->target) != 0)
+        buffer_printf(&both, ":%s", mount->target);
+    return both.failed ? -ENOMEM : decide_flag(out, "--rw", both.data);
+}
+
+static int judge_mount(const struct decide_asked *asked, const struct policy_mount *mount,
+                       const char *path, struct decide_answer *out)
+{
+    const char *from = mount->source ? mount->source : "a file system in memory";
+    bool is_ours = is_flag(&mount->origin);
+    int r;
+
+    if (mount->kind == POLICY_BLOCK)
+        return decide_say(out, false, &mount->origin,
+                          is_ours ? "leave the flag out" : "remove it from blocked_paths",
+                          "it is hidden", "blocked_paths '%s'", mount->target);
+    if (asked->act == DECIDE_WRITE && mount->read_only) {
+        r = decide_say(out, false, &mount->origin,
+                       is_ours ? "use a flag that mounts it read-write instead"
+                               : "list it in extra_rw_paths",
+                       "the mount is read-only", "mount '%s' at '%s'", from, mount->target);
+        return r < 0 ? r : say_writable(mount, out);
+    }
+    r = decide_say(out, true, &mount->origin, "list it in blocked_paths",
+                   mount->read_only ? "it is mounted read-only" : "it is mounted",
+                   "mount '%s' at '%s'", from, mount->target);
+    return r < 0 ? r : decide_flag(out, "--block", path);
+}
+
+/* 1: it would be hidden if it were there, and *out says so. */
+static int say_absent(const struct decide_asked *asked, const char *below,
+                      struct decide_answer *out)
+{
+    struct decide_asked strict = *asked;
+
+    strict.is_strict = true;
+    const struct protect_rule *rule = asked->is_strict ? NULL : protected_by(&strict, below);
+    if (!rule)
+        return 0;
+    int r = decide_say(out, true, &rule->origin, "list it in protect.no_write",
+                       "what is there would be hidden or kept, but nothing is: the box may make "
+                       "one of its own",
+                       "protect.%s '%s'", rule->action == COOP_PROTECT_HIDE ? "deny" : "no_write",
+                       rule->pattern);
+    if (r == 0)
+        r = decide_flag(out, "--protect-write", below);
+    return r < 0 ? r : 1;
+}
+
+static const struct origin *origin_of(const struct decide_asked *asked, const char *key,
+                                      struct origin *space)
+{
+    const struct config *config = asked->subject->config;
+
+    if (!config)
+        return NULL;
+    struct config_value value = config_get(config, key);
+    *space = value.origin;
+    return config_is_set(&value) ? space : NULL;
+}
+
+static int say_read_only(const struct decide_asked *asked, struct decide_answer *out)
+{
+    const char *root = asked->subject->policy->root;
+    struct origin origin;
+    int r = decide_say(out, false, origin_of(asked, "sandbox.readonly", &origin),
+                       "write readonly = false in [sandbox]",
+                       root ? "the root is read-only" : "the workspace is read-only",
+                       "sandbox.readonly");
+
+    return r < 0 || !root ? r : decide_flag(out, "--root", root);
+}
+
+static int say_restricted(const struct decide_asked *asked, const char *path,
+                          struct decide_answer *out)
+{
+    struct origin origin;
+    int r;
+
+    if (asked->act != DECIDE_WRITE && view_leads(asked->index, path))
+        return decide_say(out, true, NULL, NULL,
+                          "it leads to the part of the workspace that is shown",
+                          "sandbox.restrict '%s'", asked->subject->policy->restrict_to);
+    r = decide_say(out, false, origin_of(asked, "sandbox.restrict", &origin),
+                   "take restrict out of [sandbox]",
+                   "only a part of the workspace is shown, and it is not in that",
+                   "sandbox.restrict '%s'", asked->subject->policy->restrict_to);
+
+    return r < 0 ? r : decide_flag(out, "--restrict", "/");
+}
+
+static int judge_workspace(const struct decide_asked *asked, const char *below,
+                           struct decide_answer *out)
+{
+    bool is_writing = asked->act == DECIDE_WRITE;
+    const struct protect_rule *rule = protected_by(asked, below);
+    int r;
+
+    if (rule)
+        return say_protected(asked, rule, below, out);
+    if (is_writing && asked->subject->policy->read_only)
+        return say_read_only(asked, out);
+    r = say_absent(asked, below, out);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    r = decide_say(out, true, NULL,
+                   is_writing ? "list it in protect.no_write" : "list it in protect.deny",
+                   "it lies in the workspace", "the workspace");
+    return r < 0 || !*below ? r
+                            : decide_flag(out, is_writing ? "--protect-write" : "--protect", below);
+}
+
+/* A mount that lies there is reason enough for the box to have a directory. */
+static bool holds_mount(const struct decide_asked *asked, const char *path)
+{
+    for (size_t i = 0; i < view_n_targets(asked->index); i++) {
+        const struct policy_mount *mount = view_target_mount(asked->index, i);
+
+        if ((!mount || mount->kind != POLICY_BLOCK) &&
+            path_is_within(view_target(asked->index, i), path))
+            return true;
+    }
+    return false;
+}
+
+/* What would be at a path if it were not blocked: as in the directory that the block stands in. */
+static struct view_place without_block(const struct decide_asked *asked, const char *blocked,
+                                       const char *path)
+{
+    auto_free char *parent = strdup(blocked);
+    char *slash = parent ? strrchr(parent, '/') : NULL;
+
+    if (!slash)
+        return (struct view_place){ VIEW_NOTHING, NULL, "" };
+    slash[slash == parent] = '\0';
+    struct view_place place = view_find(asked->index, parent);
+    if (place.what == VIEW_IS_WORKSPACE)
+        place.below = decide_rest(path, asked->view ? asked->view : VIEW_WORKSPACE);
+    else
+        place.below = place.mount ? decide_rest(path, place.mount->target) : "";
+    return place;
+}
+
+/* Whether there is something to hide: coop makes nothing in order to hide it. */
+static bool block_holds(const struct decide_asked *asked, const char *blocked)
+{
+    struct view_place place = without_block(asked, blocked, blocked);
+    enum decide_kind kind = DECIDE_UNKNOWN;
+
+    if (asked->subject->policy->root && path_depth(blocked) == 1)
+        return true; /* names at the top of a root are the box's to give */
+    if (place.what == VIEW_IS_WORKSPACE)
+        kind = look(asked->subject, asked->subject->workspace, place.below);
+    else if (place.what == VIEW_IS_BIND)
+        kind = look(asked->subject, place.mount->source, place.below);
+    else if (place.what == VIEW_IS_TMPFS ||
+             (place.what == VIEW_IS_OWN && view_own_is_writable(blocked)))
+        kind = DECIDE_NOTHING; /* empty at first */
+    return kind != DECIDE_NOTHING || holds_mount(asked, blocked);
+}
+
+static struct view_place find_place(const struct decide_asked *asked, const char *path)
+{
+    struct view_place place = view_find(asked->index, path);
+    auto_free char *blocked = NULL;
+
+    while (place.what == VIEW_IS_BLOCK && !asked->is_strict) {
+        const char *target = place.mount->target;
+
+        free(blocked);
+        blocked = *target == '/' ? strdup(target)
+                                 : path_join(asked->view ? asked->view : VIEW_WORKSPACE, target);
+        if (!blocked || block_holds(asked, blocked))
+            break;
+        place = without_block(asked, blocked, path);
+    }
+    return place;
+}
+
+/*
+ * The wall around protected names is one of rights that flow down from a directory, so what the
+ * workspace lies in is not writable, be it /tmp. Only where a name is to be kept is there a wall.
+ */
+static bool is_walled(const struct decide_asked *asked, struct view_place place, const char *path)
+{
+    bool has_wall = false;
+
+    for (size_t i = 0; asked->protect && !has_wall && i < protect_n_rules(asked->protect); i++)
+        has_wall = protect_rule(asked->protect, i)->action == COOP_PROTECT_KEEP;
+    if (!has_wall || !asked->view || !asked->view[1])
+        return false;
+    if (place.mount)
+        return path_is_within(asked->view, place.mount->target);
+    if (place.what != VIEW_IS_OWN)
+        return false;
+    auto_free char *top = strdup(path);
+    for (char *slash; top && (slash = strrchr(top, '/')) && slash > top;) {
+        *slash = '\0';
+        if (view_default(asked->subject->policy, top) != VIEW_IS_OWN) {
+            *slash = '/';
+            break;
+        }
+    }
+    /* Two are links to others. */
+    const char *place_of_links = !top                           ? NULL
+                                 : strcmp(top, "/var/tmp") == 0 ? "/tmp"
+                                 : strcmp(top, "/dev/shm") == 0 ? "/run"
+                                                                : top;
+    return place_of_links && path_is_within(asked->view, place_of_links);
+}
+
+/* In a root the directories above a mount are the box's own, unless the project has them too. */
+static bool is_above_mount(const struct decide_asked *asked, const char *path)
+{
+    const char *root = asked->subject->policy->root;
+    auto_free char *top = root ? strndup(path, 1 + strcspn(path + 1, "/")) : NULL;
+
+    return top && top[1] && holds_mount(asked, top) &&
+           look(asked->subject, asked->subject->workspace, top + 1) == DECIDE_NOTHING;
+}
+
+static int say_walled(const struct decide_asked *asked, struct decide_answer *out)
+{
+    int r = decide_say(out, false, NULL, "show the workspace elsewhere: same_path = false",
+                       "the workspace lies in it, and its protected names could be reached by it",
+                       "the workspace at '%s'", asked->view);
+
+    return r < 0 ? r : decide_flag(out, "--no-protect", NULL);
+}
+
+/* In the workspace's place, but not in the part of it that is shown. */
+static bool is_left_out(const struct decide_asked *asked, struct view_place place, const char *path)
+{
+    const coop_policy *policy = asked->subject->policy;
+
+    if (!policy->restrict_to || !asked->view || !path_is_within(path, asked->view) || place.mount)
+        return false;
+    return policy->root ? place.what == VIEW_NOTHING && !view_default_takes(path)
+                        : place.what == VIEW_NOTHING ||
+                              (place.what == VIEW_IS_OWN && asked->act != DECIDE_WRITE);
+}
+
+static int judge_place(const struct decide_asked *asked, const char *path,
+                       struct decide_answer *out)
+{
+    struct view_place place = find_place(asked, path);
+    bool is_writing = asked->act == DECIDE_WRITE;
+    int r;
+
+    if (is_left_out(asked, place, path))
+        return say_restricted(asked, path, out);
+    if (is_writing && is_walled(asked, place, path))
+        return say_walled(asked, out);
+    if (place.what == VIEW_IS_WORKSPACE && is_above_mount(asked, path))
+        return decide_say(out, false, NULL, NULL,
+                          "the box makes the directory itself, read-only, to mount something in it",
+                          "the box's own view");
+    switch (place.what) {
+    case VIEW_IS_BIND:
+    case VIEW_IS_TMPFS:
+    case VIEW_IS_BLOCK:
+        return judge_mount(asked, place.mount, path, out);
+    case VIEW_IS_WORKSPACE:
+        return judge_workspace(asked, place.below, out);
+    case VIEW_IS_TOOLS:
+        if (is_writing)
+            return decide_say(out, false, NULL, NULL,
+                              "the host's programs and settings are read-only in a box",
+                              "the box's own view");
+        r = decide_say(out, true, NULL, "list it in blocked_paths",
+                       "it is one of the host's programs and settings that every box has",
+                       "the box's own view");
+        return r < 0 ? r : decide_flag(out, "--block", path);
+    case VIEW_IS_OWN:
+        return is_writing && !view_own_is_writable(path)
+                   ? decide_say(out, false, NULL, NULL, "the box makes it itself, read-only",
+                                "the box's own view")
+                   : decide_say(out, true, NULL, NULL,
+                                "the box has one of its own, which is not the host's",
+                                "the box's own view");
+    case VIEW_NOTHING:
+        break;
+    }
+    r = decide_say(out, false, NULL,
+                   is_writing ? "list it in extra_rw_paths" : "list it in extra_ro_paths",
+                   "the box does not have it", "the box's own view");
+    return r < 0 ? r : decide_flag(out, is_writing ? "--rw" : "--ro", path);
+}
+
+int decide_place(const struct decide_asked *asked, const char *path, struct decide_answer *out)
+{
+    int r = judge_place(asked, path, out);
+
+    if (r == 0)
+        out->place = strdup(path);
+    return r < 0 || !out->place ? -ENOMEM : 0;
+}

@@ -1,0 +1,113 @@
+#include "protect_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const struct protect_rule no_memory = {
+    "anything, without memory to look", COOP_PROTECT_HIDE, 0, { NULL, 0, 0 }
+};
+
+/* Whether the conditions of a rule hold for a path; what cannot be looked at is a secret. */
+static bool applies(const struct protect_question *question, const struct protect_rule *rule,
+                    const char *path, bool is_directory)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    if (rule->conditions & PROTECT_FILES_ONLY && is_directory)
+        return false;
+    if (!protect_name_applies(rule->conditions, name, strlen(name)))
+        return false;
+    if (!protect_needs_content(rule->conditions))
+        return true;
+    auto_free char *bytes = malloc(PROTECT_CONTENT_MAX);
+    ssize_t n = bytes && question->read_file
+                    ? question->read_file(question->opaque, path, bytes, PROTECT_CONTENT_MAX)
+                    : -1;
+    return n < 0 || protect_content_applies(rule->conditions, bytes, (size_t)n,
+                                            (size_t)n < PROTECT_CONTENT_MAX);
+}
+
+static bool exists(const struct protect_question *question, const char *path)
+{
+    return !question->exists || question->exists(question->opaque, path);
+}
+
+static const struct protect_rule *hides(const struct protect_question *question, const char *path,
+                                        bool is_directory, enum protect_scope scope)
+{
+    const struct protect_rule *rule = protect_hides(question->protect, path, is_directory, scope);
+
+    if (rule && !exists(question, path))
+        return NULL;
+    if (rule && !applies(question, rule, path, is_directory)) /* then those that somebody wrote */
+        rule = protect_hides(question->protect, path, is_directory, PROTECT_OWN);
+    return rule;
+}
+
+/* The rule about `path`, one of the parents or the whole, that forbids what is asked. */
+static const struct protect_rule *forbids(const struct protect_question *question, const char *path,
+                                          bool is_directory, bool is_last, enum protect_scope scope,
+                                          const char *in_git)
+{
+    const struct protect_rule *rule = NULL;
+
+    if (!is_last || !question->is_absent)
+        rule = hides(question, path, is_directory, scope);
+    if (rule || !question->is_writing)
+        return rule;
+    rule = protect_keeps(question->protect, path, is_directory);
+    if (!rule && in_git && *in_git && !protect_shows(question->protect, path, is_directory))
+        rule = protect_keeps_in_git(question->protect, in_git, is_directory);
+    return rule;
+}
+
+static const struct protect_rule *last_forbids(const struct protect_question *question,
+                                               const char *path, enum protect_scope scope,
+                                               const char *in_git)
+{
+    const struct protect_rule *rule = NULL;
+
+    if (question->kind != PROTECT_A_DIRECTORY)
+        rule = forbids(question, path, false, true, scope, in_git);
+    if (!rule && question->kind != PROTECT_A_FILE)
+        rule = forbids(question, path, true, true, scope, in_git);
+    return rule;
+}
+
+const struct protect_rule *protect_path_rule(const struct protect_question *question,
+                                             const char *whole)
+{
+    auto_free char *path = question->protect ? strdup(whole) : NULL;
+    enum protect_scope scope = PROTECT_ALL;
+    size_t in_git = 0; /* where the path in a git directory begins */
+
+    if (!question->protect)
+        return NULL;
+    if (!path)
+        return &no_memory;
+    for (size_t start = 0; whole[start];) {
+        size_t end = start + strcspn(whole + start, "/");
+        bool is_last = !whole[end];
+        const struct protect_rule *rule;
+
+        path[end] = '\0';
+        if (is_last)
+            rule = last_forbids(question, path, scope, in_git ? path + in_git : NULL);
+        else
+            rule = forbids(question, path, true, false, scope, in_git ? path + in_git : NULL);
+        if (rule)
+            return rule;
+        if (protect_is_dependencies(path + start, end - start))
+            scope = PROTECT_OWN;
+        if (strcmp(path + start, ".git") == 0) {
+            scope = PROTECT_OWN;
+            in_git = exists(question, path) ? end + 1 : 0;
+        }
+        path[end] = whole[end];
+        start = is_last ? end : end + 1;
+    }
+    return NULL;
+}

@@ -1,0 +1,399 @@
+/*
+ * place_judge.c - protected names, for the tools as for the box
+ *
+ * Names are asked about each time, of the rules themselves: a file that is there since a moment ago is
+ * hidden from its first moment on. What no name tells (another name of a hidden file, a file that a
+ * link called `.env` leads to, git directories of other names) comes from a search of the workspace,
+ * the same as before every box: place_search.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "policy/path.h"
+#include "policy/protect_path.h"
+#include "tools/place_private.h"
+
+const char *place_judge_path(const struct places *places, const struct place_root *root,
+                             const char *below, char space[PLACE_SPACE])
+{
+    const char *workspace = places->workspace.host;
+
+    if (places->on_host || !places->rules || !root->is_protected)
+        return NULL;
+    if (root == &places->workspace)
+        return below;
+    (void)snprintf(space, PLACE_SPACE, "%s%s%s", root->host[1] || !*below ? root->host : "",
+                   *below ? "/" : "", below);
+    if (!path_is_within(space, workspace))
+        return NULL;
+    space += strlen(workspace);
+    return space + (*space == '/');
+}
+
+/* Whether any rule may be about the path or something above it: a few comparisons, no lock. */
+static bool is_concerned(const struct places *places, const char *path)
+{
+    for (const char *p = path; *p;) {
+        size_t n = strcspn(p, "/");
+
+        if (protect_concerns_name(places->rules, p, n))
+            return true;
+        p += n + (p[n] == '/');
+    }
+    return false;
+}
+
+/* ---- content */
+
+static ssize_t read_start(int fd, char *bytes, size_t size)
+{
+    size_t n = 0;
+
+    while (n < size) {
+        ssize_t got = read(fd, bytes + n, size - n);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        n += (size_t)got;
+    }
+    return (ssize_t)n;
+}
+
+/* Of the object that was found. */
+static ssize_t read_found(void *opaque, const char *path, char *bytes, size_t size)
+{
+    const struct place *place = opaque;
+    char link[64];
+
+    (void)path;
+    if (!place->exists || !S_ISREG(place->st.st_mode))
+        return -1;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", place->fd);
+    auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return fd < 0 ? -1 : read_start(fd, bytes, size);
+}
+
+/* Of a name in a directory. */
+struct entry {
+    int directory_fd;
+    const char *name;
+};
+
+static ssize_t read_entry(void *opaque, const char *path, char *bytes, size_t size)
+{
+    const struct entry *entry = opaque;
+    struct stat st;
+    char link[64];
+
+    (void)path;
+    auto_close int found =
+        openat(entry->directory_fd, entry->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (found < 0 || fstat(found, &st) < 0 || !S_ISREG(st.st_mode))
+        return -1;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", found);
+    auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return fd < 0 ? -1 : read_start(fd, bytes, size);
+}
+
+/* ---- words */
+
+int place_judge_refuse(const char *path, const char *pattern, struct origin origin, bool is_hidden,
+                       bool is_git_config, coop_error **err)
+{
+    auto_buffer struct buffer where = { 0 };
+
+    buffer_printf(&where, "rule '%s'", pattern);
+    if (origin.name) {
+        buffer_append_string(&where, ", ");
+        origin_print(&where, origin);
+    }
+    if (where.failed)
+        return fail_no_memory(err);
+    if (is_git_config)
+        return place_fail(err, EACCES, path,
+                          "is git's configuration, which file tools neither read nor write (%s): "
+                          "use git itself, as in 'git config --list'",
+                          where.data);
+    if (is_hidden)
+        return place_fail(err, EACCES, path,
+                          "is hidden, because it may hold secrets (%s): do without it, or ask the "
+                          "user for what you need of it",
+                          where.data);
+    return place_fail(err, EACCES, path,
+                      "is protected: it may be read but not made, changed, moved or removed (%s); "
+                      "ask the user if it must be",
+                      where.data);
+}
+
+static int refuse(const char *path, const struct protect_rule *rule, bool is_hidden,
+                  coop_error **err)
+{
+    return place_judge_refuse(path, rule->pattern, rule->origin, is_hidden,
+                              rule->conditions & PROTECT_GIT_CONFIG, err);
+}
+
+/* ---- names */
+
+static enum protect_kind kind_of(const struct place *place)
+{
+    if (!place->exists)
+        return place->use == PLACE_CHANGE ? PROTECT_A_FILE : PROTECT_EITHER;
+    return S_ISDIR(place->st.st_mode) ? PROTECT_A_DIRECTORY : PROTECT_A_FILE;
+}
+
+/* With the lock held. */
+static const struct protect_rule *ask_rules(const struct place *place, const char *path)
+{
+    bool is_change = place->use == PLACE_CHANGE || place->use == PLACE_NAME;
+    struct protect_question question = {
+        .protect = place->places->rules,
+        .kind = kind_of(place),
+        .is_writing = is_change,
+        .is_absent = !place->exists,
+        .read_file = read_found,
+        .opaque = (void *)(uintptr_t)place,
+    };
+    const struct protect_rule *rule = protect_path_rule(&question, path);
+
+    if (rule || is_change || !place->exists || S_ISDIR(place->st.st_mode))
+        return rule;
+    question.is_writing = true;
+    rule = protect_path_rule(&question, path);
+    return rule && rule->conditions & PROTECT_GIT_CONFIG ? rule : NULL;
+}
+
+static int refuse_never(const struct place *place, const struct plan *plan, int rule,
+                        coop_error **err)
+{
+    if (rule == -ENOMEM || rule < 0)
+        return fail_no_memory(err);
+    return place_judge_refuse(place->path, plan->never[rule].pattern, plan->never[rule].origin,
+                              false, plan->never[rule].has_gate, err);
+}
+
+/* With the lock held. */
+static int ask_never(const struct place *place, const char *path, enum place_never what,
+                     coop_error **err)
+{
+    const void *patterns = NULL;
+    const struct plan *plan = NULL;
+    size_t n = 0;
+    int r = place_search_never(place->places, &patterns, &n, &plan, err);
+
+    if (r < 0)
+        return r;
+    int rule = place_never(patterns, n, path, what);
+    if (rule == -1)
+        return 0;
+    if (what == PLACE_NEVER_THIS || rule < 0)
+        return refuse_never(place, plan, rule, err);
+    return place_fail(err, EACCES, place->path,
+                      "must stay a directory where it is, or become one: it is on the way to what "
+                      "is protected (rule '%s')",
+                      plan->never[rule].pattern);
+}
+
+/* With the lock held. */
+static int judge_locked(const struct place *place, const char *path, coop_error **err)
+{
+    struct places *places = place->places;
+    bool is_change = place->use == PLACE_CHANGE || place->use == PLACE_NAME;
+    const struct protect_rule *rule = is_concerned(places, path) ? ask_rules(place, path) : NULL;
+    struct place_found found;
+
+    if (rule)
+        return refuse(place->path, rule, rule->action == COOP_PROTECT_HIDE, err);
+    int r = place_search_find(places, path, place->exists ? &place->st : NULL, &found, err);
+    if (r > 0 && (found.is_hidden || is_change))
+        return refuse(place->path, found.rule, found.is_hidden, err);
+    return r < 0 || !is_change ? (r < 0 ? r : 0) : ask_never(place, path, PLACE_NEVER_THIS, err);
+}
+
+int place_judge(const struct place *place, coop_error **err)
+{
+    struct places *places = place->places;
+    char space[PLACE_SPACE];
+    const char *path = place_judge_path(places, place->root, place->below, space);
+
+    if (!path)
+        return 0;
+    (void)pthread_mutex_lock(&places->lock);
+    int r = judge_locked(place, path, err);
+    (void)pthread_mutex_unlock(&places->lock);
+    return r;
+}
+
+int place_judge_way(struct places *places, const struct place_root *root, const char *path,
+                    const char *below, bool is_directory, coop_error **err)
+{
+    char space[PLACE_SPACE];
+    const char *inner = place_judge_path(places, root, below, space);
+    struct protect_question question = {
+        .protect = places->rules,
+        .kind = is_directory ? PROTECT_A_DIRECTORY : PROTECT_A_FILE,
+    };
+
+    if (!inner || !is_concerned(places, inner))
+        return 0;
+    (void)pthread_mutex_lock(&places->lock);
+    const struct protect_rule *rule = protect_path_rule(&question, inner);
+    (void)pthread_mutex_unlock(&places->lock);
+    return rule ? refuse(path, rule, true, err) : 0;
+}
+
+/* ---- listing */
+
+/* With the lock held. */
+static bool is_shown_by_rules(struct places *places, const char *path, const struct entry *entry,
+                              bool is_directory)
+{
+    struct protect_question question = {
+        .protect = places->rules,
+        .kind = is_directory ? PROTECT_A_DIRECTORY : PROTECT_A_FILE,
+        .read_file = read_entry,
+        .opaque = (void *)(uintptr_t)entry,
+    };
+
+    if (protect_path_rule(&question, path))
+        return false;
+    question.is_writing = true;
+    const struct protect_rule *rule = is_directory ? NULL : protect_path_rule(&question, path);
+    return !rule || !(rule->conditions & PROTECT_GIT_CONFIG);
+}
+
+static bool is_of_mount(const struct place *place, const char *below)
+{
+    char path[PLACE_SPACE];
+    const char *there = NULL;
+    size_t n = (size_t)(place->below - place->path);
+
+    (void)snprintf(path, sizeof path, "%.*s%s%s", (int)n, place->path,
+                   n > 0 && place->path[n - 1] == '/' ? "" : "/", below);
+    return place_roots_find(place->places, path, &there) == place->root &&
+           !place_roots_is_target(place->places, path);
+}
+
+bool place_shows(const struct place *place, const char *below, int directory_fd, const char *name,
+                 bool is_directory)
+{
+    struct places *places = place->places;
+    const struct entry entry = { directory_fd, name };
+    struct place_found found;
+    char space[PLACE_SPACE];
+
+    if ((place->root->has_inner || places->roots) && !is_of_mount(place, below))
+        return false;
+    const char *path = place_judge_path(places, place->root, below, space);
+    if (!path)
+        return true;
+    bool is_asked = is_concerned(places, path);
+    (void)pthread_mutex_lock(&places->lock);
+    int r = place_search_find(places, path, NULL, &found, NULL);
+    bool shows = (r == 0 || (r > 0 && !found.is_hidden)) &&
+                 (!is_asked || is_shown_by_rules(places, path, &entry, is_directory));
+    (void)pthread_mutex_unlock(&places->lock);
+    return shows;
+}
+
+/* ---- what is about to be done */
+
+int place_may_make(const struct place *place, enum place_new kind, coop_error **err)
+{
+    static const enum place_never asks[] = { [PLACE_NEW_FILE] = PLACE_NEVER_ON_THE_WAY,
+                                             [PLACE_NEW_DIRECTORY] = PLACE_NEVER_THIS,
+                                             [PLACE_NEW_LINK] = PLACE_NEVER_LINK };
+    struct places *places = place->places;
+    char space[PLACE_SPACE];
+    const char *path = place_judge_path(places, place->root, place->below, space);
+
+    if (!path)
+        return 0;
+    (void)pthread_mutex_lock(&places->lock);
+    int r = ask_never(place, path, asks[kind], err);
+    (void)pthread_mutex_unlock(&places->lock);
+    return r;
+}
+
+/* With the lock held. */
+static int held(const struct place *place, const char *path, bool is_removing, coop_error **err)
+{
+    const struct protect_found *found = place_search_held(place->places, path, is_removing);
+
+    if (!found)
+        return 0;
+    return place_fail(err, EBUSY, place->path,
+                      "cannot be %s, because '%s' in it is protected (rule '%s'): leave it, and "
+                      "deal with the rest of the directory entry by entry",
+                      is_removing ? "removed" : "moved", found->path, found->rule->pattern);
+}
+
+int place_may_remove(const struct place *place, coop_error **err)
+{
+    struct places *places = place->places;
+    char space[PLACE_SPACE];
+    const char *path = place_judge_path(places, place->root, place->below, space);
+
+    if (place_roots_holds(places, place->path))
+        return place_fail(err, EBUSY, place->path,
+                          "cannot be removed: something is mounted there in the sandbox's view");
+    if (!path || !S_ISDIR(place->st.st_mode))
+        return 0;
+    (void)pthread_mutex_lock(&places->lock);
+    int r = place_search_again(places, err);
+    if (r == 0)
+        r = held(place, path, true, err);
+    (void)pthread_mutex_unlock(&places->lock);
+    return r;
+}
+
+/* With the lock held; each path may be NULL: no rules there. */
+static int may_move_locked(const struct place *from, const char *from_path, const struct place *to,
+                           const char *to_path, coop_error **err)
+{
+    const void *patterns = NULL;
+    const struct plan *plan = NULL;
+    size_t n = 0;
+    int r = S_ISDIR(from->st.st_mode) ? place_search_again(from->places, err) : 0;
+
+    if (r == 0 && from_path && S_ISDIR(from->st.st_mode))
+        r = held(from, from_path, false, err);
+    if (r == 0 && from_path)
+        r = ask_never(from, from_path, PLACE_NEVER_ON_THE_WAY, err);
+    if (r == 0)
+        r = place_search_never(from->places, &patterns, &n, &plan, err);
+    if (r < 0)
+        return r;
+    /* What leaves the workspace, or comes into it, is compared with a place of no rules. */
+    int rule = place_never_moved(patterns, n, from_path ? from_path : "\001",
+                                 to_path ? to_path : "\001", from->fd);
+    return rule == -1 ? 0 : refuse_never(to, plan, rule, err);
+}
+
+int place_may_move(const struct place *from, const struct place *to, coop_error **err)
+{
+    struct places *places = from->places;
+    char from_space[PLACE_SPACE];
+    char to_space[PLACE_SPACE];
+    const char *from_path = place_judge_path(places, from->root, from->below, from_space);
+    const char *to_path = place_judge_path(places, to->root, to->below, to_space);
+
+    if (place_roots_holds(places, from->path))
+        return place_fail(err, EBUSY, from->path,
+                          "cannot be moved: something is mounted there in the sandbox's view");
+    if (!from_path && !to_path)
+        return 0;
+    (void)pthread_mutex_lock(&places->lock);
+    int r = may_move_locked(from, from_path, to, to_path, err);
+    (void)pthread_mutex_unlock(&places->lock);
+    return r;
+}

@@ -1,0 +1,112 @@
+/*
+ * place_private.h - the mounts that paths lead to, between the files of place.h
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "plan/plan.h"
+#include "plan/protect_scan.h"
+#include "policy/protect.h"
+#include "policy/view_place.h"
+#include "tools/place.h"
+
+/* A mount of the view, as the tools reach it. */
+struct place_root {
+    int fd; /* O_PATH */
+    bool is_directory;
+    bool is_writable;
+    bool is_protected; /* all of it, or a part, is the workspace's: its rules hold there */
+    bool has_inner;    /* other mounts lie in it */
+    char *host;        /* its place on the host; NULL: it has none */
+    const struct policy_mount *mount; /* of a bind */
+};
+
+struct places {
+    const coop_policy *policy;
+    bool on_host;
+    struct view_index *index; /* NULL on the host */
+    char *view;               /* where the workspace is shown */
+    char *directory;          /* of relative paths */
+    char *link;               /* a path of the box that leads to the workspace too; NULL: none */
+    struct place_root workspace, tools, tmp;
+    struct place_root *binds;
+    size_t n_binds;
+    char **roots; /* of the host; NULL: no limit */
+    size_t n_roots;
+
+    pthread_mutex_t lock; /* of what follows: patterns are compiled when first needed */
+    bool has_lock;
+    struct protect *rules; /* NULL: nothing is protected */
+    struct place_search *search;
+};
+
+/* ---- place_roots.c */
+
+int place_roots_open(struct places *places, const struct places_options *options, coop_error **err);
+void place_roots_done(struct places *places);
+
+/* The mount that `path` (normal) lies in, and the rest of it in *below; NULL: the tools cannot reach
+ * it, and place_roots_refuse() says why. */
+const struct place_root *place_roots_find(const struct places *places, const char *path,
+                                          const char **below);
+int place_roots_refuse(const struct places *places, const char *path, coop_error **err);
+/* Whether the policy has no word on the path: it may still lead to a mount. */
+bool place_roots_is_nothing(const struct places *places, const char *path);
+/* What the box has a link for at `path`; NULL: none. */
+const char *place_roots_link(const struct places *places, const char *path);
+/* Whether a mount lies at or below `path`, other than the one that holds it. */
+bool place_roots_holds(const struct places *places, const char *path);
+bool place_roots_is_target(const struct places *places, const char *path);
+
+/* openat2() beneath the mount, through no link: the descriptor or -errno. */
+int place_roots_open_at(const struct place_root *root, const char *below, int flags, mode_t mode);
+
+/* ---- place_judge.c */
+
+/* What the rules say about what was found: 0, or refused in words. */
+int place_judge(const struct place *place, coop_error **err);
+/* The same for a name on the way: `below` of `root`. */
+int place_judge_way(struct places *places, const struct place_root *root, const char *path,
+                    const char *below, bool is_directory, coop_error **err);
+/* The path in the workspace that the rules know it by, in `space` or in `below`; NULL: the rules say
+ * nothing there. */
+#define PLACE_SPACE (2 * 4096)
+const char *place_judge_path(const struct places *places, const struct place_root *root,
+                             const char *below, char space[PLACE_SPACE]);
+int place_judge_refuse(const char *path, const char *pattern, struct origin origin, bool is_hidden,
+                       bool is_git_config, coop_error **err);
+
+/* ---- place_search.c: what a look through the workspace has found; all with the lock held */
+
+struct place_found {
+    bool is_hidden; /* else it is kept */
+    const struct protect_rule *rule;
+};
+
+void place_search_free(struct place_search *search);
+/* `path` in the workspace; `st` of what is there, NULL: nobody looked. 0; 1 and *out: it is, or lies
+ * in, something protected, or is another name of it. */
+int place_search_find(struct places *places, const char *path, const struct stat *st,
+                      struct place_found *out, coop_error **err);
+/* Looks again, whatever is remembered. */
+int place_search_again(struct places *places, coop_error **err);
+/* Of what is remembered: something in the directory that keeps it from being moved, or removed. */
+const struct protect_found *place_search_held(const struct places *places, const char *path,
+                                              bool is_removing);
+/* The patterns of what nobody may make, wherever a git directory was found: packed, with their words. */
+int place_search_never(struct places *places, const void **patterns, size_t *n,
+                       const struct plan **plan, coop_error **err);
+
+/* ---- place_never.c: what nobody may make; all with the lock held. The pattern's number, -1: there is
+ * none, or -ENOMEM. */
+
+enum place_never {
+    PLACE_NEVER_THIS,       /* made or written */
+    PLACE_NEVER_ON_THE_WAY, /* made, not as a directory; or moved away */
+    PLACE_NEVER_LINK        /* made as a link */
+};
+int place_never(const void *patterns, size_t n, const char *path, enum place_never what);
+/* What may not come along when the directory (or what else `fd` is) moves. */
+int place_never_moved(const void *patterns, size_t n, const char *from, const char *to, int fd);

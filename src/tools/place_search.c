@@ -1,0 +1,299 @@
+/*
+ * place_search.c - what there is to protect in the workspace, searched as before every box
+ *
+ * The search is remembered. It is made again when it is old, measured by what it costs, and whenever
+ * there is reason to doubt it: a file with several names that has changed since may have got one of
+ * them since. If it fails, nothing in the workspace can be reached: half a search protects nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/door_rules.h"
+#include "plan/protect_never.h"
+#include "policy/glob_pack.h"
+#include "tools/place_private.h"
+
+#define LIFE_NS   INT64_C(2000000000)
+#define LIFE_COST 20                /* times what the search took */
+#define SETTLE_NS INT64_C(20000000) /* change times are that coarse, at most */
+
+struct place_search {
+    struct protect_scan scan;
+    struct plan plan; /* holds the patterns of what nobody may make, and nothing else */
+    void *patterns;
+    size_t n_patterns;
+    const struct protect_found **by_path, **by_inode;
+    int64_t looked_at_ns; /* when it began, as files count time */
+    int64_t good_until_ns;
+};
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    (void)clock_gettime(clock, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+void place_search_free(struct place_search *search)
+{
+    if (!search)
+        return;
+    free(search->by_path);
+    free(search->by_inode);
+    plan_done(&search->plan);
+    protect_scan_done(&search->scan);
+    free(search);
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+    const struct protect_found *const *a = left;
+    const struct protect_found *const *b = right;
+
+    return strcmp((*a)->path, (*b)->path);
+}
+
+static int order_of_inodes(dev_t dev, ino_t ino, const struct stat *st)
+{
+    if (ino != st->st_ino)
+        return ino < st->st_ino ? -1 : 1;
+    return (dev > st->st_dev) - (dev < st->st_dev);
+}
+
+/* Of one inode what is hidden comes first. */
+static int compare_inodes(const void *left, const void *right)
+{
+    const struct protect_found *const *a = left;
+    const struct protect_found *const *b = right;
+    int order = order_of_inodes((*a)->st.st_dev, (*a)->st.st_ino, &(*b)->st);
+
+    return order ? order : ((*a)->kind > (*b)->kind) - ((*a)->kind < (*b)->kind);
+}
+
+static int index_found(struct place_search *search, coop_error **err)
+{
+    size_t n = search->scan.n_found;
+
+    search->by_path = calloc(n + 1, sizeof(void *));
+    search->by_inode = calloc(n + 1, sizeof(void *));
+    if (!search->by_path || !search->by_inode)
+        return fail_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        search->by_path[i] = search->by_inode[i] = &search->scan.found[i];
+    qsort(search->by_path, n, sizeof(void *), compare_paths);
+    qsort(search->by_inode, n, sizeof(void *), compare_inodes);
+    return 0;
+}
+
+/* Patterns are relative to the workspace, as if it were "/". */
+static int take_patterns(struct places *places, struct place_search *search, coop_error **err)
+{
+    struct door_rules_header header;
+
+    search->plan.policy = places->policy;
+    search->plan.tier = COOP_TIER_FULL;
+    protect_never(&search->plan, places->rules, &search->scan, "/", -1);
+    int r = plan_door_rules(&search->plan, protect_ignores_case(places->rules), err);
+    if (r < 0 || search->plan.failed)
+        return r < 0 ? r : fail_no_memory(err);
+    if (!search->plan.door_rules)
+        return 0;
+    memcpy(&header, search->plan.door_rules, sizeof header);
+    search->patterns = search->plan.door_rules + header.patterns_at;
+    search->n_patterns = glob_n_packed(search->patterns);
+    glob_unpack(search->patterns);
+    return 0;
+}
+
+/* Where a directory turns out to ignore case, the rules must too: as plan/protect.c. */
+static int scan(struct places *places, struct place_search *search, coop_error **err)
+{
+    const struct protect_scan_options options = { .cache_directory =
+                                                      protect_cache_directory(&search->plan) };
+    int r = protect_scan(places->workspace.fd, places->rules, &options, &search->scan, err);
+
+    if (r < 0 || protect_ignores_case(places->rules) || !search->scan.ignores_case)
+        return r;
+    protect_scan_done(&search->scan);
+    protect_ignore_case(places->rules);
+    return protect_scan(places->workspace.fd, places->rules, &options, &search->scan, err);
+}
+
+static int look(struct places *places, struct place_search **out, coop_error **err)
+{
+    struct place_search *search = calloc(1, sizeof *search);
+    int64_t began = now_ns(CLOCK_MONOTONIC);
+
+    if (!search)
+        return fail_no_memory(err);
+    search->looked_at_ns = now_ns(CLOCK_REALTIME);
+    int r = scan(places, search, err);
+    if (r == 0)
+        r = index_found(search, err);
+    if (r == 0)
+        r = take_patterns(places, search, err);
+    if (r < 0) {
+        place_search_free(search);
+        return fail_within(err, r, "search the workspace for protected names");
+    }
+    int64_t ended = now_ns(CLOCK_MONOTONIC);
+    search->good_until_ns = ended + LIFE_NS + LIFE_COST * (ended - began);
+    *out = search;
+    return 0;
+}
+
+int place_search_again(struct places *places, coop_error **err)
+{
+    struct place_search *search = NULL;
+    int r = look(places, &search, err);
+
+    if (r < 0)
+        return r;
+    place_search_free(places->search);
+    places->search = search;
+    return 0;
+}
+
+static int refresh(struct places *places, coop_error **err)
+{
+    if (places->search && now_ns(CLOCK_MONOTONIC) < places->search->good_until_ns)
+        return 0;
+    return place_search_again(places, err);
+}
+
+int place_search_never(struct places *places, const void **patterns, size_t *n,
+                       const struct plan **plan, coop_error **err)
+{
+    int r = refresh(places, err);
+
+    if (r < 0)
+        return r;
+    *patterns = places->search->patterns;
+    *n = places->search->n_patterns;
+    *plan = &places->search->plan;
+    return 0;
+}
+
+/* ---- asking */
+
+static const struct protect_found *find_path(const struct place_search *search, const char *path,
+                                             size_t n)
+{
+    size_t low = 0;
+    size_t high = search->scan.n_found;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *found = search->by_path[middle]->path;
+        int order = strncmp(found, path, n);
+
+        if (order == 0 && found[n] == '\0')
+            return search->by_path[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static const struct protect_found *find_inode(const struct place_search *search,
+                                              const struct stat *st)
+{
+    size_t low = 0;
+    size_t high = search->scan.n_found;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct stat *there = &search->by_inode[middle]->st;
+
+        if (order_of_inodes(there->st_dev, there->st_ino, st) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == search->scan.n_found)
+        return NULL;
+    const struct protect_found *found = search->by_inode[low];
+    return order_of_inodes(found->st.st_dev, found->st.st_ino, st) == 0 ? found : NULL;
+}
+
+/* Whether what was found there says something about `path`, which is it or lies below it. */
+static bool says(const struct protect_found *found, bool is_itself, struct place_found *out)
+{
+    out->rule = found->rule;
+    out->is_hidden = found->kind == FOUND_HIDE || found->kind == FOUND_GIT_CONFIG;
+    switch (found->kind) {
+    case FOUND_HIDE:
+    case FOUND_KEEP:
+        return true;
+    case FOUND_GIT_CONFIG:
+        return is_itself;
+    case FOUND_GIT_DIRECTORY:
+        return is_itself && !found->is_nested; /* others may be removed with all that is in them */
+    }
+    return true;
+}
+
+static bool is_found(const struct place_search *search, const char *path, const struct stat *st,
+                     struct place_found *out)
+{
+    for (size_t n = 0; path[n];) {
+        n += strcspn(path + n, "/");
+        const struct protect_found *found = find_path(search, path, n);
+
+        if (found && says(found, !path[n], out))
+            return true;
+        n += path[n] == '/';
+    }
+    const struct protect_found *found = st && !S_ISDIR(st->st_mode) ? find_inode(search, st) : NULL;
+    return found && says(found, true, out);
+}
+
+/* A file with several names, changed since: by getting one of them, perhaps. */
+static bool is_doubtful(const struct place_search *search, const struct stat *st)
+{
+    return st && S_ISREG(st->st_mode) && st->st_nlink > 1 &&
+           st->st_ctim.tv_sec * INT64_C(1000000000) + st->st_ctim.tv_nsec >
+               search->looked_at_ns - SETTLE_NS;
+}
+
+int place_search_find(struct places *places, const char *path, const struct stat *st,
+                      struct place_found *out, coop_error **err)
+{
+    int r = refresh(places, err);
+
+    if (r == 0 && is_doubtful(places->search, st))
+        r = place_search_again(places, err);
+    if (r < 0)
+        return r;
+    return places->search->scan.n_found > 0 && is_found(places->search, path, st, out);
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+    size_t n = strlen(directory);
+
+    return n == 0 || (strncmp(path, directory, n) == 0 && path[n] == '/');
+}
+
+const struct protect_found *place_search_held(const struct places *places, const char *path,
+                                              bool is_removing)
+{
+    const struct protect_scan *scan = &places->search->scan;
+
+    for (size_t i = 0; i < scan->n_found; i++) {
+        const struct protect_found *found = &scan->found[i];
+
+        /* What belongs to a repository inside can go with it. */
+        if (is_below(found->path, path) &&
+            (found->kind == FOUND_HIDE || (is_removing && !found->is_nested)))
+            return found;
+    }
+    return NULL;
+}
