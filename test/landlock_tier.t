@@ -22,6 +22,11 @@ status "required refuses it" 125 here "$COOP" run -w ws true
 like "and preferred says it" "$(here "$COOP" run --mode preferred -w ws true 2>&1 >/dev/null)" "tier 'landlock' instead of 'full'"
 is "with --quiet too" "$(here "$COOP" run -q --mode preferred -w ws true 2>&1 >/dev/null | grep -c 'NOT enforced')" 1
 
+for place in /proc /dev /; do
+    like "the kernel's files are no source, as in every tier: $place" \
+        "$(here "$COOP" run --mode preferred -w ws --rw "$place:/x" true 2>&1)" "the mount source '$place' belongs to the host's kernel"
+done
+
 # ---- a try: prints the name of the error, or "done"
 
 cat >ws/try.py <<'END'

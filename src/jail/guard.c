@@ -349,7 +349,8 @@ void guard_serve(struct coop_box *box)
     if (now - guard->last_ns < QUICK_NS)
         guard->due_ns = now + PAUSE_NS;
     guard->last_ns = now;
-    if (watched(box, protect_watch_read(guard->watch, &err), err))
+    int r = protect_watch_read(guard->watch, &err);
+    if (watched(box, r, err))
         ask_all(box);
 }
 
@@ -359,9 +360,12 @@ void guard_go_on(struct coop_box *box)
     auto_error coop_error *err = NULL;
 
     guard->due_ns = 0;
-    if (protect_watch_is_started(guard->watch))
+    if (protect_watch_is_started(guard->watch)) {
         guard_serve(box);
-    else if (watched(box, protect_watch_start(guard->watch, &err), err))
+        return;
+    }
+    int r = protect_watch_start(guard->watch, &err);
+    if (watched(box, r, err))
         ask_all(box);
 }
 

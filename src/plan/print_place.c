@@ -1,5 +1,6 @@
 #include "print_place.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -80,6 +81,7 @@ struct print_place print_place_find(const struct plan *plan, size_t index, const
     const struct step *best = NULL;
     const char *below = NULL;
 
+    assert(target);
     for (size_t i = 0; i < index; i++) {
         const struct step *step = &plan->steps[i];
         const char *rest = is_container(step) ? rest_of(target, step->target) : NULL;
@@ -90,8 +92,8 @@ struct print_place print_place_find(const struct plan *plan, size_t index, const
         }
     }
     if (best && best->kind == STEP_SHOW)
-        return (struct print_place){ look(plan->workspace_fd, NULL, target), true, plan->workspace,
-                                     target };
+        return (struct print_place){ look(plan->workspace_fd, plan->workspace, target), true,
+                                     plan->workspace, target };
     if (best && best->kind == STEP_BIND)
         return (struct print_place){ look(best->fd, best->source, below), true, best->source,
                                      below };

@@ -444,7 +444,7 @@ static bool is_still(int root_fd, const struct protect_scan *scan)
 }
 
 /* Where the kernel watches no more: until nothing has changed from one look to the next. */
-static int look_until_still(struct plan *plan, coop_error **err)
+static int look_until_still(struct plan *plan, int errnum, coop_error **err)
 {
     const struct plan_protected *protected = plan->protected;
 
@@ -456,12 +456,16 @@ static int look_until_still(struct plan *plan, coop_error **err)
             return r;
         forget_look(plan->protected);
     }
-    return fail_hint(
-        err,
-        fail_kind(err, COOP_ERROR_SETUP, EBUSY,
-                  "look through the workspace: others change it, and the kernel's "
-                  "limit on inotify watches is reached"),
-        "raise /proc/sys/fs/inotify/max_user_watches, or run again when they are done");
+    int r = fail_kind(err, COOP_ERROR_SETUP, EBUSY,
+                      "look through the workspace: others may change it, and it cannot be watched "
+                      "(%s)",
+                      strerror(errnum));
+    /* The kernel has one word for no more descriptors and no more instances of inotify. */
+    return fail_hint(err, r,
+                     errnum == EMFILE ? "raise the limit of open files (ulimit -n), or "
+                                        "/proc/sys/fs/inotify/max_user_instances"
+                                      : "raise /proc/sys/fs/inotify/max_user_watches, or run "
+                                        "again when they are done");
 }
 
 static int look_once(struct plan *plan, coop_error **err)
@@ -473,7 +477,7 @@ static int look_once(struct plan *plan, coop_error **err)
     int r = protect_watch_look(plan, &watching);
     if (r == -ENOSPC || r == -EMFILE) {
         forget_look(plan->protected);
-        return look_until_still(plan, err);
+        return look_until_still(plan, -r, err);
     }
     if (r < 0 && err)
         *err = take_ptr(watching);
