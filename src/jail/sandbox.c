@@ -357,7 +357,7 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     if (r == 0)
         r = start_at_best_tier(box, argv, err);
     if (r == 0) {
-        guard_take(box, box->plan.is_shared);
+        guard_take(box, box->plan.is_shared && !box->plan.is_still);
         r = supervise_start(box, err);
         if (r < 0) {
             supervise_abort(box);

@@ -216,6 +216,7 @@ struct plan {
     size_t n_never_roots;
     char *never_texts; /* the same for people, kept while the box runs: plan_never_text() */
     bool is_shared;    /* other boxes are at work in the workspace */
+    bool is_still;     /* but nothing in it has changed for a while */
     bool ignores_case; /* protected names are compared so: the policy or the file system wants it */
     char *note;        /* a sentence about the view that somebody may not expect; NULL: none */
     bool is_root_view; /* the workspace is "/": plan/project.h */

@@ -443,16 +443,20 @@ static bool is_still(int root_fd, const struct protect_scan *scan)
     return verified && records_verify(root_fd, &scan->records, verified);
 }
 
+/* Nothing has changed for a while, nor while we looked. */
+static bool all_is_still(const struct plan *plan)
+{
+    return is_still(plan->workspace_fd, &plan->protected->workspace) &&
+           (!plan->git.target || is_still(plan->git.fd, &plan->protected->git));
+}
+
 /* Where the kernel watches no more: until nothing has changed from one look to the next. */
 static int look_until_still(struct plan *plan, int errnum, coop_error **err)
 {
-    const struct plan_protected *protected = plan->protected;
-
     for (int i = 0; i < STILL_TRIES; i++) {
         int r = look_plainly(plan, err);
 
-        if (r < 0 || (is_still(plan->workspace_fd, &protected->workspace) &&
-                      (!plan->git.target || is_still(plan->git.fd, &protected->git))))
+        if (r < 0 || all_is_still(plan))
             return r;
         forget_look(plan->protected);
     }
@@ -472,9 +476,15 @@ static int look_once(struct plan *plan, coop_error **err)
 {
     auto_error coop_error *watching = NULL;
 
-    if (!plan->is_shared)
-        return look_plainly(plan, err);
-    int r = protect_watch_look(plan, &watching);
+    /* Watching is dear: the kernel takes 20 ms to end it. */
+    int r = look_plainly(plan, err);
+    if (r < 0 || !plan->is_shared)
+        return r;
+    plan->is_still = all_is_still(plan);
+    if (plan->is_still)
+        return 0;
+    forget_look(plan->protected);
+    r = protect_watch_look(plan, &watching);
     if (r == -ENOSPC || r == -EMFILE) {
         forget_look(plan->protected);
         return look_until_still(plan, -r, err);
