@@ -2,12 +2,13 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Stands ready for the moment when no other object can be made. Never freed, never changed. */
-static coop_error no_memory = { COOP_ERROR_SYSTEM, ENOMEM, (char *)"out of memory", NULL };
+static coop_error no_memory = { COOP_ERROR_SYSTEM, ENOMEM, (char *)"out of memory", NULL, NULL };
 
 static const char *const kind_names[] = {
     [COOP_ERROR_NONE] = "none",
@@ -117,6 +118,41 @@ int fail_no_memory(coop_error **err)
     return -ENOMEM;
 }
 
+static void free_denial(coop_denial *denial)
+{
+    if (!denial)
+        return;
+    free((char *)(uintptr_t)denial->operation);
+    free((char *)(uintptr_t)denial->target);
+    free((char *)(uintptr_t)denial->rule);
+    free((char *)(uintptr_t)denial->origin);
+    free((char *)(uintptr_t)denial->fix);
+    free((char *)(uintptr_t)denial->why);
+    free(denial);
+}
+
+int fail_denied(coop_error **err, int r, const coop_denial *denial)
+{
+    coop_denial *copy = err && *err && *err != &no_memory ? malloc(sizeof *copy) : NULL;
+
+    if (!copy)
+        return r;
+    *copy = *denial;
+    copy->operation = strdup(denial->operation);
+    copy->target = strdup(denial->target);
+    copy->rule = strdup(denial->rule);
+    copy->origin = strdup(denial->origin);
+    copy->why = strdup(denial->why);
+    copy->fix = denial->fix ? strdup(denial->fix) : NULL;
+    free_denial((*err)->denial);
+    (*err)->denial = copy;
+    if (!copy->operation || !copy->target || !copy->rule || !copy->origin || !copy->why) {
+        free_denial(copy);
+        (*err)->denial = NULL;
+    }
+    return r;
+}
+
 int fail_as(coop_error **err, int r, coop_error_kind kind)
 {
     if (err && *err && *err != &no_memory)
@@ -144,12 +180,18 @@ const char *coop_error_hint(const coop_error *err)
     return err ? err->hint : NULL;
 }
 
+const coop_denial *coop_error_denial(const coop_error *err)
+{
+    return err ? err->denial : NULL;
+}
+
 void coop_error_free(coop_error *err)
 {
     if (!err || err == &no_memory)
         return;
     free(err->message);
     free(err->hint);
+    free_denial(err->denial);
     free(err);
 }
 

@@ -34,3 +34,22 @@ static inline void fd_settle(int *fd)
     (void)close(*fd);
     *fd = higher;
 }
+
+/* As many bytes as there are, `size` at most; -1 and errno. */
+static inline ssize_t fd_read_start(int fd, char *bytes, size_t size)
+{
+    size_t n = 0;
+
+    while (n < size) {
+        ssize_t got = read(fd, bytes + n, size - n);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        n += (size_t)got;
+    }
+    return (ssize_t)n;
+}

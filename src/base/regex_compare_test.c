@@ -141,11 +141,11 @@ static void make_alternatives(struct buffer *out, bool is_perl, unsigned depth)
 
 /* ---- grep */
 
-static char directory[] = "/tmp/coop-regex.XXXXXX";
+static char directory[512];
 
 static void put(const char *name, const char *bytes, size_t n)
 {
-    char path[64];
+    char path[1024];
 
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "wbe");
@@ -156,7 +156,7 @@ static void put(const char *name, const char *bytes, size_t n)
 /* Numbers of lines, -1 behind the last; false: grep refuses the pattern. */
 static bool ask_grep(const char *pattern, const char *flags, int *out)
 {
-    char command[256];
+    char command[2048];
     char line[512];
     size_t n = 0;
 
@@ -248,12 +248,11 @@ static void compare_both(bool is_perl, uint32_t with)
     unsigned n_lines = 0;
 
     seed = with;
-    CHECK(mkdtemp(directory));
+    CHECK(mkdtemp(check_temporary(directory, sizeof directory, "regex")));
     unsigned n = compare(is_perl, true, &n_lines) + compare(is_perl, false, &n_lines);
-    char command[64];
+    char command[1024];
     (void)snprintf(command, sizeof command, "rm -r %s", directory);
     CHECK(system(command) == 0);
-    memset(directory + strlen(directory) - 6, 'X', 6);
     printf("# %u patterns, %u lines matched\n", n, n_lines);
     CHECK(n > N_PATTERNS && n_lines > 20 * N_PATTERNS);
 }

@@ -37,27 +37,36 @@ static void expand(const unsigned char block[64], uint32_t w[64])
     }
 }
 
+/* One step. The letters change their places from step to step, instead of their values. */
+#define STEP(a, b, c, d, e, f, g, h, t)                                          \
+    do {                                                                         \
+        (h) += (((e) & (f)) ^ (~(e) & (g))) + k[t] + w[t] +                      \
+               (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)); \
+        (d) += (h);                                                              \
+        (h) += (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c))) +                       \
+               (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)); \
+    } while (0)
+
 static void compress(uint32_t state[8], const unsigned char block[64])
 {
     uint32_t w[64];
-    uint32_t s[8]; /* a, b, c, d, e, f, g, h */
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
     expand(block, w);
-    memcpy(s, state, sizeof s);
-    for (size_t t = 0; t < 64; t++) {
-        uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        uint32_t t1 = s[7] + choice + k[t] + w[t] +
-                      (rotate_right(s[4], 6) ^ rotate_right(s[4], 11) ^ rotate_right(s[4], 25));
-        uint32_t t2 =
-            majority + (rotate_right(s[0], 2) ^ rotate_right(s[0], 13) ^ rotate_right(s[0], 22));
-
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += t1;
-        s[0] = t1 + t2;
+    for (size_t t = 0; t < 64; t += 8) {
+        STEP(a, b, c, d, e, f, g, h, t);
+        STEP(h, a, b, c, d, e, f, g, t + 1);
+        STEP(g, h, a, b, c, d, e, f, t + 2);
+        STEP(f, g, h, a, b, c, d, e, t + 3);
+        STEP(e, f, g, h, a, b, c, d, t + 4);
+        STEP(d, e, f, g, h, a, b, c, t + 5);
+        STEP(c, d, e, f, g, h, a, b, t + 6);
+        STEP(b, c, d, e, f, g, h, a, t + 7);
     }
+    const uint32_t sums[8] = { a, b, c, d, e, f, g, h };
     for (size_t i = 0; i < 8; i++)
-        state[i] += s[i];
+        state[i] += sums[i];
 }
 
 void sha256_init(struct sha256 *hash)

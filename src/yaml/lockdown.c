@@ -1,10 +1,6 @@
 #include "lockdown.h"
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "sys/kernel.h"
+#include "sys/seccomp_filter.h"
 
 /* ---- descriptors */
 
@@ -62,49 +59,28 @@ static int set_limits(void)
 
 /* ---- system calls */
 
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define NATIVE_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__) && !defined(__AARCH64EB__) && !defined(__ILP32__)
-#define NATIVE_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "the filter does not know this architecture"
-#endif
-
-#define LOAD(member)           BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
-#define IF_EQUAL(k, yes, no)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no)
-#define IF_ANY_BIT(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, k, yes, no)
-#define ALLOW                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define KILL                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
-
-/* Each rule falls through to the next one for other calls; the low half of an argument comes first. */
-#define RULE(nr)        IF_EQUAL(nr, 0, 1), ALLOW
-#define RULE_ON(nr, fd) IF_EQUAL(nr, 0, 4), LOAD(args[0]), IF_EQUAL(fd, 0, 1), ALLOW, KILL
-#define RULE_NO_EXEC(nr, arg) \
-    IF_EQUAL(nr, 0, 4), LOAD(arg), IF_ANY_BIT(PROT_EXEC, 1, 0), ALLOW, KILL
-
 static const struct sock_filter filter[] = {
-    LOAD(arch),
-    IF_EQUAL(NATIVE_ARCH, 1, 0),
-    KILL,
-    LOAD(nr),
-    RULE_ON(SYS_read, STDIN_FILENO),
-    RULE_ON(SYS_write, STDOUT_FILENO),
-    RULE(SYS_brk),
-    RULE(SYS_munmap),
-    RULE(SYS_mremap),
-    RULE(SYS_madvise),
-    RULE_NO_EXEC(SYS_mprotect, args[2]),
-    /* mmap: of memory, not of files */
-    IF_EQUAL(SYS_mmap, 0, 6),
-    LOAD(args[2]),
-    IF_ANY_BIT(PROT_EXEC, 3, 0),
-    LOAD(args[3]),
-    IF_ANY_BIT(MAP_ANONYMOUS, 0, 1),
-    ALLOW,
-    KILL,
-    RULE(SYS_exit_group),
-    RULE(SYS_exit),
-    KILL,
+    FILTER_BEGIN,
+    /* one descriptor each */
+    FILTER_IF_EQUAL(SYS_read, 0, 4),
+    FILTER_LOAD(args[0]),
+    FILTER_IF_EQUAL(STDIN_FILENO, 0, 1),
+    FILTER_ALLOW,
+    FILTER_KILL,
+    FILTER_IF_EQUAL(SYS_write, 0, 4),
+    FILTER_LOAD(args[0]),
+    FILTER_IF_EQUAL(STDOUT_FILENO, 0, 1),
+    FILTER_ALLOW,
+    FILTER_KILL,
+    FILTER_ALLOW_CALL(SYS_brk),
+    FILTER_ALLOW_CALL(SYS_munmap),
+    FILTER_ALLOW_CALL(SYS_mremap),
+    FILTER_ALLOW_CALL(SYS_madvise),
+    FILTER_ALLOW_WITHOUT(SYS_mprotect, args[2], PROT_EXEC),
+    FILTER_ALLOW_MEMORY(SYS_mmap),
+    FILTER_ALLOW_CALL(SYS_exit_group),
+    FILTER_ALLOW_CALL(SYS_exit),
+    FILTER_KILL,
 };
 
 static int filter_calls(void)

@@ -1,0 +1,201 @@
+#include "mask.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+
+#define HIDDEN "[hidden]"
+
+static const char *const words[] = { "password",   "passwd",        "passphrase",  "passwort",
+                                     "secret",     "token",         "apikey",      "api_key",
+                                     "api-key",    "access_key",    "access-key",  "accesskey",
+                                     "auth_key",   "credential",    "private_key", "private-key",
+                                     "privatekey", "authorization", "cookie",      "session_key" };
+/* About a secret, but no secret. */
+static const char *const harmless[] = { "file", "path", "dir", "name", "type", "url", "uri" };
+static const char *const schemes[] = { "bearer", "basic", "digest", "negotiate" };
+/* Tokens that say what they are. */
+static const char *const prefixes[] = { "ghp_",  "gho_",  "ghu_",  "ghs_",     "ghr_",
+                                        "glpat", "xoxb-", "xoxp-", "xoxa-",    "xoxs-",
+                                        "sk-",   "AKIA",  "ASIA",  "AIza",     "eyJ",
+                                        "npm_",  "pypi-", "hf_",   "dckr_pat", "github_pat_" };
+
+static bool is_name(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_quote(char c)
+{
+    return c == '"' || c == '\'';
+}
+
+static bool contains(const char *name, size_t n, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (size_t i = 0; i + length <= n; i++)
+        if (strncasecmp(name + i, word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_with(const char *name, size_t n, const char *word)
+{
+    size_t length = strlen(word);
+
+    return n >= length && strncasecmp(name + n - length, word, length) == 0;
+}
+
+bool mask_is_secret_name(const char *name, size_t n)
+{
+    for (size_t i = 0; i < COUNT(harmless); i++)
+        if (ends_with(name, n, harmless[i]))
+            return false;
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (contains(name, n, words[i]))
+            return true;
+    return ends_with(name, n, "_pass") || ends_with(name, n, "_pw") || ends_with(name, n, "_pat") ||
+           (n >= 4 && ends_with(name, n, "_key")) || (n == 4 && strncasecmp(name, "pass", n) == 0);
+}
+
+static bool is_known_token(const char *name, size_t n)
+{
+    for (size_t i = 0; i < COUNT(prefixes); i++) {
+        size_t length = strlen(prefixes[i]);
+
+        if (n >= length + 12 && strncmp(name, prefixes[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_scheme(const char *name, size_t n)
+{
+    for (size_t i = 0; i < COUNT(schemes); i++)
+        if (strlen(schemes[i]) == n && strncasecmp(name, schemes[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* Where a value that begins here ends: with its quote, or with the word. */
+static size_t value_end(const char *text, size_t n, size_t at)
+{
+    if (at < n && is_quote(text[at])) {
+        char quote = text[at++];
+
+        while (at < n && text[at] != quote)
+            at++;
+        return at < n ? at + 1 : n;
+    }
+    while (at < n && !is_space(text[at]) && !is_quote(text[at]) && text[at] != '&' &&
+           text[at] != ';' && text[at] != ',')
+        at++;
+    return at;
+}
+
+/* Behind a name that tells of a secret: where its value is; SIZE_MAX: it has none. */
+static size_t find_value(const char *text, size_t n, size_t at, bool is_option)
+{
+    bool is_assigned = false;
+
+    if (at < n && is_quote(text[at])) /* "password": "x" */
+        at++;
+    size_t begin = at;
+    while (at < n && text[at] == ' ')
+        at++;
+    if (at < n && (text[at] == '=' || text[at] == ':')) {
+        is_assigned = true;
+        at++;
+    } else if (!is_option) {
+        return SIZE_MAX;
+    } else {
+        at = begin;
+    }
+    while (at < n && is_space(text[at]))
+        at++;
+    if (!is_assigned && (at == begin || (at < n && text[at] == '-')))
+        return SIZE_MAX;
+    return at < n ? at : SIZE_MAX;
+}
+
+/* "://user:password@": where the '@' is; 0: there is none. */
+static size_t userinfo_end(const char *text, size_t n, size_t at)
+{
+    size_t found = 0;
+
+    for (; at < n && !is_space(text[at]) && !is_quote(text[at]) && text[at] != '/'; at++)
+        if (text[at] == '@')
+            found = at;
+    return found;
+}
+
+/* Masks what begins at `at`; the scheme of an authorization stays. */
+static size_t hide_value(struct buffer *out, const char *text, size_t n, size_t at)
+{
+    size_t word = at;
+
+    while (word < n && is_name(text[word]))
+        word++;
+    if (is_scheme(text + at, word - at) && word < n && text[word] == ' ') {
+        buffer_append(out, text + at, word + 1 - at);
+        at = word + 1;
+    }
+    buffer_append_string(out, HIDDEN);
+    return value_end(text, n, at);
+}
+
+static size_t take_name(struct buffer *out, const char *text, size_t n, size_t at)
+{
+    size_t end = at;
+
+    while (end < n && is_name(text[end]))
+        end++;
+    size_t length = end - at;
+    if (is_known_token(text + at, length)) {
+        buffer_append_string(out, HIDDEN);
+        while (end < n && (is_name(text[end]) || text[end] == '.')) /* the rest of a JWT */
+            end++;
+        return end;
+    }
+    size_t value = SIZE_MAX;
+    if (mask_is_secret_name(text + at, length))
+        value = find_value(text, n, end, text[at] == '-');
+    else if (is_scheme(text + at, length) && end < n && text[end] == ' ' &&
+             value_end(text, n, end + 1) >= end + 9)
+        value = end + 1;
+    if (value == SIZE_MAX) {
+        buffer_append(out, text + at, length);
+        return end;
+    }
+    buffer_append(out, text + at, value - at);
+    return hide_value(out, text, n, value);
+}
+
+void mask_append(struct buffer *out, const char *text, size_t n)
+{
+    size_t at = 0;
+
+    while (at < n) {
+        if (is_name(text[at])) {
+            at = take_name(out, text, n, at);
+            continue;
+        }
+        size_t host =
+            n - at > 3 && strncmp(text + at, "://", 3) == 0 ? userinfo_end(text, n, at + 3) : 0;
+        if (host) {
+            buffer_append_string(out, "://" HIDDEN);
+            at = host;
+            continue;
+        }
+        buffer_append_char(out, text[at++]);
+    }
+}
