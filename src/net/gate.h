@@ -1,0 +1,63 @@
+/*
+ * gate.h - all that a gate is
+ *
+ * One process for one box, one thread. It holds sockets that were made inside the box's network
+ * namespace; those that it makes itself are in the caller's.
+ *
+ *   a name is asked for     gate_dns       the rules decide, the answer is a made-up address
+ *   a connection comes      gate_listen -> gate_connection: what is its address the name of?
+ *     which host is meant   gate_head      (ports 443 and 80)
+ *     where is that         gate_resolver  the host's own name servers
+ *     may it be there       gate_dial      and whoever answers first is taken
+ *     bytes both ways       gate_relay
+ *   a datagram comes        gate_udp       the same in short
+ *   what is refused         gate_events -> the supervisor
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/gate_events.h"
+#include "net/gate_loop.h"
+#include "net/gate_names.h"
+#include "net/gate_pipes.h"
+#include "net/gate_protocol.h"
+#include "net/gate_resolver.h"
+#include "net/gate_rules.h"
+
+struct gate_connection;
+struct gate_listener;
+
+#define GATE_SCRATCH (256 * 1024)
+
+struct gate {
+    struct gate_loop loop;
+    struct gate_rules rules;
+    struct gate_names names;
+    struct gate_events events;
+    struct gate_resolver resolver;
+    struct gate_pipes pipes;
+    struct gate_sockets sockets; /* what came from inside; magic 0: nothing yet */
+
+    struct gate_source control;
+    struct gate_source dns;
+    struct gate_source log;
+    struct gate_source credential; /* gate_credential.h */
+    bool wants_credentials;        /* the supervisor was told */
+    bool knows_why;                /* of its end: it has said so itself */
+    struct gate_listener *listeners;
+    size_t n_listeners;
+    struct gate_publisher *publisher;
+    struct gate_udp *udp; /* NULL: no rule is for datagrams */
+    int spare_fd; /* to take and turn away one more when there are no descriptors */
+
+    uint32_t n_connections;
+    struct gate_connection *connections;
+
+    /* The last name that was refused, and as what: a program asks for both kinds of address at once. */
+    char refused_name[HOST_NAME_SIZE];
+    uint16_t refused_type;
+
+    char *scratch; /* GATE_SCRATCH bytes, for whoever is at work */
+};

@@ -1,0 +1,14 @@
+/*
+ * own_addresses.h - the addresses of this host that somebody on the internet could have as well
+ *
+ * Those that are private anyway are not among them: there may be one for each of hundreds of boxes.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/address_class.h"
+
+/* *out is the caller's to free. -errno. */
+int own_addresses(uint8_t (**out)[ADDRESS_BYTES], size_t *out_n);
