@@ -1,0 +1,25 @@
+/*
+ * door_find.h - where a path of the caller's leads in the box, for reports
+ *
+ * Part of the init image: no libc.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "jail/door_call.h"
+
+#define DOOR_FIND_MAX 4096
+
+/*
+ * The object, as a descriptor (O_PATH), and in `out` where it is. Or -errno, and `out` says where it
+ * would be: links are followed as far as there is anything, what is left is taken by its words.
+ * `directory`: AT_FDCWD or a descriptor of the caller's. No links of /proc are followed.
+ */
+long door_find(const struct seccomp_notif *asked, int directory, const char *text, bool follow,
+               char out[DOOR_FIND_MAX]);
+
+/* Cuts the last name off; false: there is none that could be made. */
+bool door_find_split(const char *text, char above[DOOR_FIND_MAX], char name[256]);
+/* One more name; false: there is no room. */
+bool door_find_append(char path[DOOR_FIND_MAX], const char *name);

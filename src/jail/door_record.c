@@ -1,0 +1,127 @@
+#include "door_record.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "jail/protocol.h"
+#include "sys/raw.h"
+
+#define MAX_TOLD 200 /* as many as the supervisor keeps: jail/records.h */
+
+static struct {
+    uint64_t hash;
+    uint64_t count;
+} told[MAX_TOLD];
+static unsigned n_told;
+static uint64_t n_more;
+static bool is_child;
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+
+    while (n-- > 0)
+        hash = (hash ^ *p++) * 0x100000001b3ull;
+    return hash;
+}
+
+/* Two that collide are counted as one: 64 bits, of which somebody gains nothing. */
+static uint64_t hash_of(const struct door_denial *denial)
+{
+    const int numbers[] = { (int)denial->op, denial->nr, denial->error, denial->rule,
+                            denial->value };
+    const char *text = denial->text ? denial->text : "";
+
+    return hash_bytes(hash_bytes(0xcbf29ce484222325ull, numbers, sizeof numbers), text,
+                      strlen(text));
+}
+
+static uint64_t now_ns(void)
+{
+    struct {
+        int64_t seconds, nanoseconds;
+    } now = { 0 };
+
+    (void)raw(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
+}
+
+/* It waits for a supervisor that is behind: nothing may get lost, and a killed one ends us anyway. */
+static void send_denied(enum protocol_event event, const struct door_denial *denial, int slot)
+{
+    static struct protocol_denied message;
+    size_t n = denial->text ? strlen(denial->text) : 0;
+
+    if (n >= sizeof message.text)
+        n = sizeof message.text - 1;
+    message.event = event;
+    message.op = (uint32_t)denial->op;
+    message.nr = denial->nr;
+    message.error = denial->error;
+    message.rule = denial->rule;
+    message.value = denial->value;
+    message.slot = slot;
+    message.count = 1;
+    message.at_ns = now_ns();
+    if (n > 0)
+        memcpy(message.text, denial->text, n);
+    message.text[n] = '\0';
+    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, PROTOCOL_DENIED_HEAD + n + 1, MSG_NOSIGNAL,
+              NULL, 0);
+}
+
+void door_record_in_child(void)
+{
+    is_child = true;
+}
+
+void door_note(const struct door_denial *denial)
+{
+    uint64_t hash = hash_of(denial);
+    unsigned i = 0;
+
+    if (is_child) {
+        send_denied(EVENT_DENIED, denial, PROTOCOL_NO_SLOT);
+        return;
+    }
+    while (i < n_told && told[i].hash != hash)
+        i++;
+    if (i == MAX_TOLD) {
+        n_more++;
+        return;
+    }
+    if (i == n_told) {
+        n_told++;
+        told[i].hash = hash;
+        send_denied(EVENT_DENIED, denial, (int)i);
+    }
+    told[i].count++;
+}
+
+void door_ask(const struct door_denial *denial)
+{
+    send_denied(EVENT_MAYBE, denial, PROTOCOL_NO_SLOT);
+}
+
+static void send_count(enum protocol_event event, int slot, uint64_t count)
+{
+    struct protocol_denied message;
+
+    memset(&message, 0, PROTOCOL_DENIED_HEAD + 1);
+    message.event = event;
+    message.slot = slot;
+    message.count = count;
+    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, PROTOCOL_DENIED_HEAD + 1, MSG_NOSIGNAL,
+              NULL, 0);
+}
+
+void door_record_report(void)
+{
+    for (unsigned i = 0; i < n_told; i++)
+        if (told[i].count > 1)
+            send_count(EVENT_COUNT, (int)i, told[i].count);
+    if (n_more > 0)
+        send_count(EVENT_MORE, PROTOCOL_NO_SLOT, n_more);
+}

@@ -1,0 +1,30 @@
+/*
+ * door_watch.h - calls that go on in the kernel, looked at on their way
+ *
+ * The kernel tells nobody that a call has failed. So init looks, while the caller sleeps in the call,
+ * at what it would find: is it there, may it be read, is the mount read-only? What will fail is told
+ * to the supervisor, who knows whether it would on the host as well. Nothing is decided here: the call
+ * goes on whatever was seen, and the path may be another by then.
+ *
+ * Part of the init image: no libc.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "jail/door_call.h"
+
+/* How much is watched. */
+#define DOOR_WATCH_WRITES  'w'
+#define DOOR_WATCH_LOOKUPS 'l'
+
+void door_watch_start(bool writes, bool lookups, bool has_own_network);
+
+/* True if the call is one of these, and has been answered: it may go on. */
+bool door_watch_serve(const struct seccomp_notif *asked);
+
+/* The same without the answer, for calls that others let through. */
+void door_watch_look(const struct seccomp_notif *asked);
+
+/* A call that init did on behalf, or was to do, will fail with this (positive) errno. */
+void door_watch_failed(const struct seccomp_notif *asked, int error);

@@ -1,0 +1,138 @@
+#include "record_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "policy/path.h"
+#include "sys/raw.h"
+
+#define NR_FACCESSAT2 439 /* 5.8 */
+
+/* A directory stands for all that is in it. */
+static const char *const quiet[] = {
+    "/etc/bash.bashrc",  "/etc/default/locale", "/etc/environment",
+    "/etc/gai.conf",     "/etc/gitconfig",      "/etc/gnutls",
+    "/etc/host.conf",    "/etc/hosts",          "/etc/inputrc",
+    "/etc/ldap",         "/etc/ld.so.cache",    "/etc/ld.so.preload",
+    "/etc/locale.alias", "/etc/login.defs",     "/etc/mailcap",
+    "/etc/mime.types",   "/etc/mtab",           "/etc/networks",
+    "/etc/profile",      "/etc/profile.d",      "/etc/protocols",
+    "/etc/python2.7",    "/etc/python3",        "/etc/resolv.conf",
+    "/etc/selinux",      "/etc/services",       "/etc/ssl",
+    "/etc/sysconfig",    "/etc/terminfo",       "/etc/timezone",
+    "/etc/vimrc",        "/etc/xattr.conf",     "/proc",
+    "/run/nscd",         "/run/systemd/userdb", "/run/user",
+    "/selinux",          "/sys/devices/system", "/sys/fs/cgroup",
+    "/sys/fs/selinux",   "/sys/kernel/mm",      "/var/lib/sss",
+    "/var/run/nscd",     "/var/run/setrans",
+};
+
+bool record_is_quiet(const char *path)
+{
+    for (size_t i = 0; i < COUNT(quiet); i++)
+        if (path_is_within(path, quiet[i]))
+            return true;
+    return strncmp(path, "/etc/python3.", 13) == 0 ||
+           strncmp(path, "/tmp/hsperfdata_", 16) == 0; /* of the JVM */
+}
+
+static bool may(const char *path, int rights)
+{
+    long r = raw(NR_FACCESSAT2, AT_FDCWD, path, rights, AT_EACCESS);
+
+    if (r == -ENOSYS)
+        r = access(path, rights);
+    return r == 0;
+}
+
+static bool look_at(const char *path, struct stat *st)
+{
+    return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
+}
+
+/* Where the host has what the box shows there, or would. */
+static char *host_path(struct record_host *host, const char *path)
+{
+    const char *view = view_of_workspace(host->policy, host->workspace);
+
+    if (!host->index)
+        host->index = view_index_new(host->policy, view);
+    if (!host->index)
+        return NULL;
+    struct view_place place = view_find(host->index, path);
+    if (place.what == VIEW_IS_BIND && place.mount->source)
+        return path_join(place.mount->source, place.below);
+    if (view && host->workspace && path_is_within(path, view) &&
+        (place.what == VIEW_IS_WORKSPACE || place.what == VIEW_IS_BLOCK ||
+         host->policy->restrict_to)) {
+        const char *below = path + (view[1] ? strlen(view) : 0);
+
+        return path_join(host->workspace, below + (*below == '/'));
+    }
+    return strdup(path);
+}
+
+/* A name is made, moved and removed in its directory. */
+static bool may_change_name(char *path, bool must_exist)
+{
+    struct stat st;
+    char *slash = strrchr(path, '/');
+
+    if (must_exist && !look_at(path, &st))
+        return false;
+    if (!slash)
+        return false;
+    if (slash == path)
+        return may("/", W_OK | X_OK);
+    *slash = '\0';
+    return may(path, W_OK | X_OK);
+}
+
+/* What the box made in a place of its own is nowhere on the host: it would be there as it is here. */
+static bool is_own(const struct record_host *host, const char *path)
+{
+    struct view_place place = view_find(host->index, path);
+
+    return place.what == VIEW_IS_TMPFS || (place.what == VIEW_IS_OWN && view_own_is_writable(path));
+}
+
+bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
+                         bool is_there, bool is_look)
+{
+    auto_free char *real = host_path(host, path);
+    struct stat st;
+
+    if (!real)
+        return false;
+    if (op == RECORD_EXEC && is_there && is_own(host, path))
+        return true;
+    switch ((int)op) {
+    case RECORD_READ:
+        return may(real, is_look ? F_OK : R_OK);
+    case RECORD_WRITE:
+        return may(real, W_OK);
+    case RECORD_EXEC:
+        return stat(real, &st) == 0 && S_ISREG(st.st_mode) && may(real, X_OK);
+    case RECORD_CREATE:
+        return may_change_name(real, false);
+    case RECORD_RENAME:
+    case RECORD_DELETE:
+        return may_change_name(real, !is_there);
+    case RECORD_CHMOD:
+        return stat(real, &st) == 0 && (geteuid() == 0 || st.st_uid == geteuid());
+    case RECORD_CONNECT:
+        return stat(real, &st) == 0 && S_ISSOCK(st.st_mode) && may(real, W_OK);
+    default:
+        return false;
+    }
+}
+
+void record_host_done(struct record_host *host)
+{
+    view_index_free(host->index);
+    host->index = NULL;
+}

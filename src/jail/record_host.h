@@ -1,0 +1,26 @@
+/*
+ * record_host.h - would the host let the caller do what failed in the box?
+ *
+ * Only then is the box the reason. Asked with the supervisor's own rights, about a path that a hostile
+ * process chose: the answer goes into a report, and nowhere else.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "jail/record_op.h"
+#include "policy/view_place.h"
+
+struct record_host {
+    const coop_policy *policy;
+    const char *workspace;    /* on the host, absolute; NULL: not known */
+    struct view_index *index; /* made when it is first needed */
+};
+
+/* `path`: of the box, absolute. `is_there`: the box has it, or its place. `is_look`: nothing was to be opened. */
+bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
+                         bool is_there, bool is_look);
+void record_host_done(struct record_host *host);
+
+/* Names that programs look for at their start, whoever runs them, and do well without. */
+bool record_is_quiet(const char *path);

@@ -1,0 +1,11 @@
+/*
+ * record_words.h - which rule refused it, where that stands, why, and what would permit it
+ *
+ * The words are those of `coop why`: policy/decide.h answers.
+ */
+#pragma once
+
+struct coop_box;
+
+/* Fills in all records that have no words yet. What no rule refuses is none, and goes. */
+void record_words(struct coop_box *box);

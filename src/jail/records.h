@@ -1,0 +1,70 @@
+/*
+ * records.h - what a box was refused, counted and bounded
+ *
+ *   records_note(), any number of times -> describe what has no words yet -> records_done()
+ *
+ * Refusals that are the same are one record with a count; so many different ones are kept, the rest
+ * are summed. Whoever refuses with words of its own (the network gate) gives them at once. What comes
+ * from init has a number instead, and gets its words when the box has ended: jail/record_words.h.
+ * A zeroed struct is an empty table.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jail/record_op.h"
+
+#define RECORDS_MAX 200 /* different ones */
+
+/* In place of a protect rule's number. */
+#define RECORD_NO_RULE (-1)
+
+struct record {
+    enum record_op op;
+    int error;       /* the errno that was answered; 0: not known, or none */
+    int nr;          /* of the system call; -1: none */
+    int rule;        /* of a protected path, protocol.h; RECORD_NO_RULE for others */
+    int value;       /* of RECORD_SOCKET: the family */
+    char *target;    /* as it was asked for, not yet printable */
+    char *rule_text; /* NULL: has no words yet */
+    char *origin;    /* where the rule stands; NULL: built in */
+    char *why;
+    char *allow; /* what would permit it; NULL: nothing would */
+    uint64_t count;
+    uint64_t first_ms; /* since the command was started */
+    uint64_t hash;
+};
+
+struct records {
+    struct record *items; /* NULL while there are none */
+    size_t n;
+    uint64_t more; /* refusals of other kinds than those kept */
+    bool failed;   /* out of memory: `more` has the rest */
+};
+
+/* What is to be noted; all text is borrowed. */
+struct record_note {
+    enum record_op op;
+    int error;
+    int nr;
+    int rule;
+    int value;
+    const char *target; /* NULL: "" */
+    const char *rule_text, *origin, *why, *allow;
+    uint64_t count; /* how often since the last note of it; 0 is 1 */
+    bool is_total;  /* `count` is how often so far */
+    uint64_t at_ms;
+};
+
+/* The record's index, or -1: there was no room, and it was added to the sum. */
+int records_note(struct records *records, const struct record_note *note);
+/* How often so far, of a record that is there. */
+void records_count(struct records *records, int index, uint64_t total);
+/* Takes out what has no words. */
+void records_drop_wordless(struct records *records);
+void records_done(struct records *records);
+
+/* As documents spell it: "read", "file-size" ... */
+extern const char *const record_op_names[RECORD_OPS];
