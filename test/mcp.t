@@ -123,6 +123,19 @@ is "which ends when it does" "$(part '[.id, .result.structuredContent.output]')"
 ask "$(tool 40 read_file '{"path":"a.txt"}')"
 is "then the id is free again" "$(part .id)" 40
 
+for ((i = 0; i < 40; i++)); do say "$(tool "\"slow-$i\"" bash '{"command":"echo >> many; exec sleep 98761"}')"; done
+many() { [ "$(wc -l <ws/many)" = 32 ]; }
+ok "as many commands run as may" await many
+ask "$(tool 44 read_file '{"path":"a.txt"}')"
+is "and a read overtakes them all" "$(part '[.id, .result.content[0].text]')" '[44,"hello\n"]'
+for ((i = 0; i < 40; i++)); do
+    say '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow-'$i'"}}'
+done
+none_of_many() { ! pgrep -f 'sleep 98761' >/dev/null; }
+ok "cancelled, they all end" await none_of_many
+ask "$(tool 45 bash '{"command":"wc -l < many; rm many"}')"
+is "and those that waited never began" "$(part '.result.content[0].text')" "32"
+
 rm ws/up
 say "$(tool '"c"' bash '{"command":"echo up > up; exec sleep 98762"}')"
 await test -e ws/up
@@ -299,6 +312,60 @@ ask "$(tool 3 read_file '{"path":"a.txt"}')"
 is "--read-only: but it can be read" "$(part '.result.content[0].text')" hello
 end_server
 
+# ---- the client's roots, by hand
+
+mkdir ws/one
+serve --quiet --config people.toml
+initialize 2025-11-25 '{"roots":{"listChanged":true}}'
+is "lists that roots change are said to" "$(part '[.result.capabilities.tools.listChanged, .result.capabilities.resources.listChanged]')" '[true,true]'
+hear_answer
+is "a client that has roots is asked for them" "$(part .method)" roots/list
+cp people.toml people.good
+printf 'sandbox = 1\n' >people.toml
+say '{"jsonrpc":"2.0","id":'"$(part '.id | tojson')"',"result":{"roots":[{"uri":"file://'"$T"'/ws/one"}]}}'
+ask "$(tool 1 read_file '{"path":"a.txt"}')"
+is "roots that cannot be applied leave nothing instead of all" "$(part '[.id, .error.code]')" '[1,-32603]'
+ask "$(request 2 resources/read '{"uri":"file:///work/a.txt"}')"
+is "nor resources" "$(part '[.id, .error.code]')" '[2,-32603]'
+mv people.good people.toml
+say '{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}'
+hear_answer
+say '{"jsonrpc":"2.0","id":'"$(part '.id | tojson')"',"result":{"roots":[{"uri":"file://'"$T"'/ws/one"}]}}'
+ask "$(tool 3 read_file '{"path":"a.txt"}')"
+like "once they can be, they hold" "$(part '.result.content[0].text')" 'outside the directories'
+end_server
+rmdir ws/one
+
+# ---- rights: root's boxes are the workspace's owner, and so is whatever reads for them
+
+if real_root; then
+    printf 'of root alone\n' >ws/root-only
+    mkdir -m 700 ws/root-directory
+    : >ws/root-directory/f
+    chmod 600 ws/root-only
+    chown 12345:12345 ws
+    chmod 755 "$T"
+    for names in '' --filesystem-names; do
+        serve --quiet $names
+        initialize 2025-11-25
+        path=/work/root-only
+        [ -z "$names" ] || path=$T/ws/root-only
+        ask "$(tool 1 bash "{\"command\":\"cat $path\"}")"
+        like "a command cannot read what is root's alone $names" "$(part '.result.content[0].text')" 'Permission denied'
+        ask "$(tool 2 read_file "{\"path\":\"$path\"}")"
+        is "nor can a tool $names" "$(part .result.isError)" true
+        ask "$(request 3 resources/read "{\"uri\":\"file://$path\"}")"
+        is "nor is it a resource $names" "$(part .error.code)" -32002
+        ask "$(request 4 resources/list)"
+        unlike "what cannot be searched is not listed $names" "$answer" root-directory/f
+        [ -z "$names" ] || ask "$(tool 5 directory_tree "{\"path\":\"$T/ws\"}")"
+        unlike "nor shown in a tree $names" "$answer" '\"f\"'
+        end_server
+    done
+    chown 0:0 ws
+    rm -r ws/root-only ws/root-directory
+fi
+
 # ---- mistakes of whoever starts it
 
 status "an option that does not exist" 2 "$COOP" mcp --no-such
@@ -310,6 +377,10 @@ out=$("$COOP" mcp --policy bad.toml 2>&1 </dev/null)
 is "a configuration with a mistake ends it" $? 2
 like "and says where the mistake is" "$out" 'bad\.toml:1'
 status "--write without install" 2 "$COOP" mcp --write
+status "--port without --http" 2 "$COOP" mcp --port 4100
+status "--token-file without --http" 2 "$COOP" mcp --token-file people.toml
+status "--group without --as" 2 "$COOP" mcp --group
+status "a client that starts a server with --http" 2 "$COOP" mcp install --http
 
 # ---- configuration of clients
 
@@ -335,9 +406,16 @@ is "and the rights" "$(stat -c %a "$HOME/.cursor/mcp.json")" 640
 is "a second time changes nothing" "$("$COOP" mcp install --write -w ws --as test:full)" "Cursor: $HOME/.cursor/mcp.json has it already"
 ok "what was written starts a server" bash -c 'jq -r ".mcpServers.coop | .command, .args[]" "$0" | { mapfile -t words; "${words[@]}" --quiet </dev/null; }' <(
     jq '.mcpServers.coop.args -= ["--as=test:full"]' "$HOME/.cursor/mcp.json")
+for group in '--group' '--group-name=team'; do
+    "$COOP" mcp install --client cursor --config people.toml --as test:full -w ws $group | tail -n +3 >block
+    is "$group is written as it is given" "$(jq -r '.mcpServers.coop.args[-1]' block)" "$group"
+    ok "$group: and the server takes it" bash -c 'jq -r ".mcpServers.coop | .command, .args[]" block | { mapfile -t words; "${words[@]}" --quiet </dev/null; }'
+done
 printf '{ // a comment\n}' >"$HOME/.cursor/mcp.json"
+mkdir "$HOME/.gemini"
 status "a file that is not JSON is left alone" 2 "$COOP" mcp install --write
 is "as it was" "$(cat "$HOME/.cursor/mcp.json")" "$(printf '{ // a comment\n}')"
+ok "and the other clients have theirs" jq -e .mcpServers.coop "$HOME/.gemini/settings.json"
 ok "a file of a named client is made" "$COOP" mcp install --write --client codex
 like "in its own language" "$(cat "$HOME/.codex/config.toml")" '^\[mcp_servers\.coop\]$'
 is "and not twice" "$("$COOP" mcp install --write --client codex)" "Codex: $HOME/.codex/config.toml has it already"

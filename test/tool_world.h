@@ -60,13 +60,10 @@ static const char *world_host(const char *path)
 
 static void world_begin(void)
 {
-    const char *base = getenv("TMPDIR");
-
     world_end();
     if (!world_top[0])
         (void)atexit(world_end);
-    (void)snprintf(world_top, sizeof world_top, "%s/coop-tools.XXXXXX", base ? base : "/tmp");
-    CHECK(mkdtemp(world_top));
+    CHECK(mkdtemp(check_temporary(world_top, sizeof world_top, "tools")));
     CHECK(mkdir(world_host("work"), 0755) == 0);
     CHECK(mkdir(world_host("outside"), 0755) == 0);
     CHECK(mkdir(world_host("tmp"), 0755) == 0);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/libexec.h"
+#include "base/log_sink.h"
 #include "cli/command.h"
 #include "policy/trust.h"
 
@@ -97,6 +98,14 @@ static int set_quiet(void *context, const char *value, coop_error **err)
     return add_word(context, "quiet", value, err);
 }
 
+static int set_log_format(void *context, const char *value, coop_error **err)
+{
+    struct log_sink unused;
+    int r = log_sink_format(&unused, value, err);
+
+    return r < 0 ? r : add_word(context, "log-format", value, err);
+}
+
 static int set_write(void *context, const char *value, coop_error **err)
 {
     (void)value;
@@ -126,6 +135,7 @@ static const struct command_option options[] = {
     { "port", 0, "PORT", "with --http: listen here (default: any free port, which is printed)", set_port },
     { "token-file", 0, "FILE", "with --http: holds the bearer token, mode 0600 (default: a new one, which is printed)", set_token_file },
     { "quiet", 'q', NULL, "no greeting on standard error", set_quiet },
+    { "log-format", 0, "text|json", "how lines of the log on standard error look; COOP_LOG chooses how many", set_log_format },
     { "write", 0, NULL, "with install: add the block to the clients' files instead of printing it", set_write },
     { "client", 0, "NAME", "with install: only this one, for example claude-code or cursor", set_client },
     { "help", 'h', NULL, "show this help" },
@@ -155,6 +165,38 @@ static int start(struct mcp_words *words, coop_error **err)
     return fail(err, errno, "start '%s'", path);
 }
 
+static bool has_word(const struct mcp_words *words, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < words->n; i++)
+        if (strncmp(words->words[i] + 2, name, n) == 0 && strchr("=", words->words[i][2 + n]))
+            return true;
+    return false;
+}
+
+/* What says nothing without another one. */
+static int check_words(const struct mcp_words *words, bool is_install, coop_error **err)
+{
+    static const struct {
+        const char *word, *needs, *problem;
+    } rules[] = {
+        { "port", "http", "--port belongs to --http" },
+        { "token-file", "http", "--token-file belongs to --http" },
+        { "group", "as", "--group and --group-name belong to --as" },
+    };
+
+    for (size_t i = 0; i < COUNT(rules); i++)
+        if (has_word(words, rules[i].word) && !has_word(words, rules[i].needs))
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "%s", rules[i].problem);
+    if (is_install && has_word(words, "http"))
+        return fail_kind(
+            err, COOP_ERROR_BAD_POLICY, EINVAL,
+            "clients start what 'coop mcp install' tells them to, and speak to it through "
+            "its standard input and output: --http does not go with that");
+    return 0;
+}
+
 static int parse(int argc, char **argv, struct mcp_words *words, bool *is_install, coop_error **err)
 {
     int at = command_parse(&command_mcp, argc, argv, words, err);
@@ -173,7 +215,7 @@ static int parse(int argc, char **argv, struct mcp_words *words, bool *is_instal
                          "--write and --client belong to 'coop mcp install'");
     }
     words->directories = argv + at;
-    return 0;
+    return check_words(words, *is_install, err);
 }
 
 static int mcp_main(int argc, char **argv)

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/json_copy.h"
 #include "base/suggest.h"
+#include "cli/command.h"
 #include "cli/mcp.h"
 
 #define FILE_MAX (32 * 1024 * 1024)
@@ -58,10 +59,23 @@ static int find_program(struct launch *launch, coop_error **err)
 
 static void write_arguments(struct json_writer *json, const struct launch *launch)
 {
+    static const char group[] = "--group=";
+
     json_write_array_begin(json);
     json_write_text(json, "mcp");
-    for (size_t i = 0; i < launch->words->n; i++)
-        json_write_text(json, launch->words->words[i]);
+    for (size_t i = 0; i < launch->words->n; i++) {
+        const char *word = launch->words->words[i];
+        auto_buffer struct buffer named = { 0 };
+
+        /* The server has one word for what are two options. */
+        if (strcmp(word, group) == 0) {
+            word = "--group";
+        } else if (strncmp(word, group, strlen(group)) == 0) {
+            buffer_printf(&named, "--group-name=%s", word + strlen(group));
+            word = named.data ? named.data : word;
+        }
+        json_write_text(json, word);
+    }
     for (char *const *directory = launch->words->directories; *directory; directory++) {
         auto_free char *real = realpath(*directory, NULL);
 
@@ -335,6 +349,30 @@ static int for_client(const struct client *client, const struct launch *launch, 
                                 : print_block(client, path, launch, err);
 }
 
+/* A file that cannot be changed keeps nobody from the others; the last mistake is returned. */
+static int for_clients(const struct launch *launch, size_t *n_done, coop_error **err)
+{
+    const char *chosen = launch->words->client;
+    int r = 0;
+
+    for (size_t i = 0; i < COUNT(clients); i++) {
+        if (chosen && strcmp(chosen, clients[i].name) != 0)
+            continue;
+        auto_error coop_error *why = NULL;
+        int one = for_client(&clients[i], launch, n_done, &why);
+
+        if (one == 0)
+            continue;
+        if (r < 0) { /* of the one before */
+            command_complain("mcp", *err);
+            coop_error_free(take_ptr(*err));
+        }
+        r = one;
+        *err = take_ptr(why);
+    }
+    return r;
+}
+
 static int unknown_client(const char *name, coop_error **err)
 {
     const char *names[COUNT(clients) + 1] = { NULL };
@@ -359,9 +397,8 @@ int mcp_install(const struct mcp_words *words, coop_error **err)
 
     if (!home || home[0] != '/')
         return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "HOME is not set");
-    for (size_t i = 0; r == 0 && i < COUNT(clients); i++)
-        if (!words->client || strcmp(words->client, clients[i].name) == 0)
-            r = for_client(&clients[i], &launch, &n_done, err);
+    if (r == 0)
+        r = for_clients(&launch, &n_done, err);
     if (r < 0)
         return r;
     if (n_done == 0 && words->client)

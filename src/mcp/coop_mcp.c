@@ -20,6 +20,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/log_sink.h"
 #include "base/printable.h"
 #include "coop/tools.h"
 #include "coop/version.h"
@@ -116,7 +117,9 @@ static void let_finish(struct server *server, int signal_fd)
     for (int waited = 0; waited < AFTER_INPUT_MS; waited += AFTER_INPUT_STEP_MS) {
         struct pollfd fds[] = { { .fd = signal_fd, .events = POLLIN }, { .fd = STDOUT_FILENO } };
 
-        if (pool_await_idle(server->pool, AFTER_INPUT_STEP_MS) || poll(fds, COUNT(fds), 0) != 0)
+        bool is_idle = pool_await_idle(server->pool, AFTER_INPUT_STEP_MS) &&
+                       pool_await_idle(server->commands, AFTER_INPUT_STEP_MS);
+        if (is_idle || poll(fds, COUNT(fds), 0) != 0)
             return;
     }
 }
@@ -153,6 +156,7 @@ static int serve(const struct options *options, coop_error **err)
         session_end(session);
     server_await_all(&server);
     (void)pool_await_idle(server.pool, LAST_WORDS_MS);
+    (void)pool_await_idle(server.commands, LAST_WORDS_MS);
     return 0;
 }
 
@@ -167,7 +171,13 @@ int main(int argc, char **argv)
                       "coop mcp: refuses to run setuid, setgid or with file capabilities\n");
         return EXIT_SETUP;
     }
+    struct log_sink sink;
     int r = options_read(argv, &options, &err);
+    if (r == 0)
+        r = log_sink_init(&sink, COOP_LOG_ERROR, &err);
+    if (r == 0 && options.log_format)
+        r = log_sink_format(&sink, options.log_format, &err);
+    options.sink = &sink;
     if (r == 0)
         r = serve(&options, &err);
     if (r < 0)

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "mcp/http_connection.h"
 #include "mcp/http_guard.h"
+#include "mcp/http_reader.h"
 
 #define CONNECTIONS_MAX 128
 #define STACK_BYTES     (256 * 1024)
@@ -33,22 +34,12 @@ struct visitor {
     int fd;
 };
 
-/* Reads what still comes, for a moment, so that the answer is not lost by a reset. */
-static void linger(int fd)
-{
-    char ignored[4096];
-    struct pollfd input = { .fd = fd, .events = POLLIN };
-
-    while (poll(&input, 1, LINGER_MS) == 1 && recv(fd, ignored, sizeof ignored, 0) > 0)
-        ;
-}
-
 static void *serve_visitor(void *context)
 {
     struct visitor *visitor = context;
 
     http_connection_serve(&visitor->http->place, visitor->fd);
-    linger(visitor->fd);
+    http_linger(visitor->fd, LINGER_MS);
     (void)close(visitor->fd);
     (void)atomic_fetch_sub(&visitor->http->n_connections, 1);
     free(visitor);

@@ -308,7 +308,10 @@ void http_connection_serve(struct http_place *place, int fd)
         .place = place,
         .fd = fd,
         .done_fd = done_fd,
-        .reader = { .fd = fd, .stop_fd = place->server->stop_fd, .limit = SERVER_MESSAGE_MAX }
+        .reader = { .fd = fd,
+                    .stop_fd = place->server->stop_fd,
+                    .limit = SERVER_MESSAGE_MAX,
+                    .patience = { .idle_ms = 60000, .head_ms = 10000, .body_ms = 60000 } }
     };
 
     while (done_fd >= 0 && serve_next(&connection))

@@ -9,10 +9,6 @@
 #include "base/clock.h"
 #include "mcp/http_exchange.h"
 
-#define IDLE_MS 60000 /* between requests */
-#define HEAD_MS 10000 /* for a head that has begun */
-#define BODY_MS 60000
-
 #define KEPT_BYTES (1024 * 1024)
 
 static uint64_t now_ms(void)
@@ -48,7 +44,7 @@ static void consume(struct http_reader *reader, size_t n)
 
 ssize_t http_read_head(struct http_reader *reader, char out[HTTP_HEAD_MAX])
 {
-    uint64_t deadline = now_ms() + IDLE_MS;
+    uint64_t deadline = now_ms() + reader->patience.idle_ms;
     bool has_begun = reader->in.length > 0;
 
     for (;;) {
@@ -62,7 +58,7 @@ ssize_t http_read_head(struct http_reader *reader, char out[HTTP_HEAD_MAX])
             return (ssize_t)n;
         }
         if (!has_begun && reader->in.length > 0) {
-            deadline = now_ms() + HEAD_MS;
+            deadline = now_ms() + reader->patience.head_ms;
             has_begun = true;
         }
         if (!read_some(reader, deadline))
@@ -81,7 +77,7 @@ static bool continue_if_asked(struct http_reader *reader, const struct http_head
 static int read_chunks(struct http_reader *reader, struct buffer *body)
 {
     struct http_chunks chunks = { 0 };
-    uint64_t deadline = now_ms() + BODY_MS;
+    uint64_t deadline = now_ms() + reader->patience.body_ms;
 
     for (;;) {
         size_t taken = 0;
@@ -100,7 +96,7 @@ static int read_chunks(struct http_reader *reader, struct buffer *body)
 
 int http_read_body(struct http_reader *reader, const struct http_head *head, struct buffer *body)
 {
-    uint64_t deadline = now_ms() + BODY_MS;
+    uint64_t deadline = now_ms() + reader->patience.body_ms;
 
     if (head->length > reader->limit)
         return 413;
@@ -114,4 +110,16 @@ int http_read_body(struct http_reader *reader, const struct http_head *head, str
     buffer_append(body, reader->in.data, (size_t)head->length);
     consume(reader, (size_t)head->length);
     return body->failed ? -1 : 0;
+}
+
+void http_linger(int fd, unsigned ms)
+{
+    char ignored[4096];
+    uint64_t deadline = now_ms() + ms;
+    struct pollfd input = { .fd = fd, .events = POLLIN };
+
+    for (uint64_t now = now_ms(); now < deadline; now = now_ms())
+        if (poll(&input, 1, (int)(deadline - now)) <= 0 ||
+            recv(fd, ignored, sizeof ignored, MSG_DONTWAIT) <= 0)
+            return;
 }

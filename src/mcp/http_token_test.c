@@ -7,15 +7,13 @@
 #include "test/check.h"
 
 static struct http_token token;
-static char path[] = "/tmp/coop-token.XXXXXX";
 
 static int from_file(const char *bytes, mode_t mode)
 {
     coop_error *err = NULL;
-    char name[sizeof path];
+    char name[4096];
+    int fd = mkstemp(check_temporary(name, sizeof name, "token"));
 
-    memcpy(name, path, sizeof path);
-    int fd = mkstemp(name);
     CHECK(fd >= 0 && write(fd, bytes, strlen(bytes)) == (ssize_t)strlen(bytes));
     CHECK(fchmod(fd, mode) == 0 && close(fd) == 0);
     int r = http_token_get(name, &token, &err);

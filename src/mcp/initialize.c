@@ -43,10 +43,18 @@ static void write_result(struct buffer *out, const struct session *session)
     json_write_text(&json, session->revision->name);
     json_write_key(&json, "capabilities");
     json_write_object_begin(&json);
-    static const char *const capabilities[] = { "tools", "resources", "logging" };
+    /* The client's roots change both lists. */
+    static const struct {
+        const char *name;
+        bool changes;
+    } capabilities[] = { { "tools", true }, { "resources", true }, { "logging", false } };
     for (size_t i = 0; i < COUNT(capabilities); i++) {
-        json_write_key(&json, capabilities[i]);
+        json_write_key(&json, capabilities[i].name);
         json_write_object_begin(&json);
+        if (capabilities[i].changes) {
+            json_write_key(&json, "listChanged");
+            json_write_bool(&json, true);
+        }
         json_write_object_end(&json);
     }
     json_write_object_end(&json);

@@ -19,6 +19,7 @@ static const struct word {
     { "workspace", AT(workspace), 0 },
     { "config", AT(config_file), 0 },
     { "token-file", AT(token_file), 0 },
+    { "log-format", AT(log_format), 0 },
     { "read-only", 0, AT(read_only) },
     { "filesystem-names", 0, AT(filesystem_names) },
     { "http", 0, AT(http) },

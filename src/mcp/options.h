@@ -9,11 +9,15 @@
 
 #include "coop/error.h"
 
+struct log_sink;
+
 struct options {
     const char *identity, *group, *workspace, *config_file;
     bool read_only;
     bool filesystem_names; /* tools of the reference filesystem server */
     bool quiet;
+    const char *log_format; /* NULL: text */
+    struct log_sink *sink;  /* of the program */
     bool http;
     unsigned port;                  /* 0: the kernel chooses */
     const char *token_file;         /* NULL: a token is made up */

@@ -19,6 +19,7 @@
 #include "mcp/file_uri.h"
 #include "mcp/methods.h"
 #include "tools/place.h"
+#include "tools/rights.h"
 #include "tools/walk.h"
 
 #define PAGE 200
@@ -117,8 +118,11 @@ static int walk_directory(struct call *call, const struct toolset *toolset, stru
                                          .options = &options };
     struct walk_watch watch;
     struct walk_result result;
-    int r = place_find(toolset->places, listing->directory, PLACE_READ, &place, &err);
+    auto_rights struct rights rights = { 0 };
+    int r = rights_lower_for(&rights, toolset->tools, &err);
 
+    if (r == 0)
+        r = place_find(toolset->places, listing->directory, PLACE_READ, &place, &err);
     if (r == 0) {
         walk_watch_init(&watch, &tool_call);
         r = walk(&place, &(struct walk_options){ 0 }, &watch, list_entry, listing, &result, &err);
@@ -157,7 +161,9 @@ int method_resources_list(struct call *call, struct buffer *out)
 
     if (is_wrong)
         return call_fault(call, RPC_INVALID_PARAMS, "'cursor' must be a text");
-    roots_await(call->session, call);
+    int r = roots_await(call->session, call);
+    if (r < 0)
+        return r;
     auto_toolset struct toolset *toolset = session_toolset(call->session);
     struct listing listing = { .revision = call->revision,
                                .workspace = coop_tools_workspace(toolset->tools) };
@@ -165,7 +171,7 @@ int method_resources_list(struct call *call, struct buffer *out)
     json_write_object_begin(&listing.json);
     json_write_key(&listing.json, "resources");
     json_write_array_begin(&listing.json);
-    int r = may_read(toolset, NULL) ? list_all(call, toolset, cursor, &listing) : 0;
+    r = may_read(toolset, NULL) ? list_all(call, toolset, cursor, &listing) : 0;
     if (r == 0) {
         json_write_array_end(&listing.json);
         if (listing.has_more) {
@@ -274,12 +280,17 @@ int method_resources_read(struct call *call, struct buffer *out)
     auto_free char *path = file_uri_path(uri);
     if (!path)
         return no_resource(call, uri, "resources are files: file:///...");
-    roots_await(call->session, call);
+    int r = roots_await(call->session, call);
+    if (r < 0)
+        return r;
     auto_toolset struct toolset *toolset = session_toolset(call->session);
     if (!may_read(toolset, &why))
         return no_resource(call, uri, why);
     const struct alias_call reading = { .toolset = toolset };
-    int r = alias_read(&reading, path, &content, &err);
+    auto_rights struct rights rights = { 0 };
+    r = rights_lower_for(&rights, toolset->tools, &err);
+    if (r == 0)
+        r = alias_read(&reading, path, &content, &err);
     if (r == -ENOMEM)
         return call_no_memory(call);
     if (r < 0)

@@ -37,7 +37,7 @@ void roots_ask(struct session *session)
     session_send(session, &message);
 }
 
-void roots_await(struct session *session, const struct call *call)
+int roots_await(struct session *session, struct call *call)
 {
     int r = 0;
 
@@ -50,7 +50,13 @@ void roots_await(struct session *session, const struct call *call)
     }
     if (r == ETIMEDOUT)
         session->roots.is_awaited = false;
+    bool is_broken = session->roots.is_broken;
     (void)pthread_mutex_unlock(&session->lock);
+    return is_broken
+               ? call_fault(call, RPC_INTERNAL,
+                            "the client's roots could not be applied, so nothing is done: the "
+                            "log says why; mend that, and announce the roots again")
+               : 0;
 }
 
 static bool is_within(const char *path, const char *directory)
@@ -148,6 +154,47 @@ static bool is_same(const char *const *a, const char *const *b)
     return !*a && !*b;
 }
 
+static void announce(struct session *session, const char *what)
+{
+    struct buffer message = { 0 };
+
+    rpc_notification_begin(&message, what);
+    buffer_append_string(&message, "{}");
+    rpc_end(&message);
+    session_send(session, &message);
+}
+
+static bool has_same_tools(const coop_tools *a, const coop_tools *b)
+{
+    for (size_t i = 0; coop_tool_at(i); i++)
+        if (coop_tools_may(a, coop_tool_at(i)->name, NULL) !=
+            coop_tools_may(b, coop_tool_at(i)->name, NULL))
+            return false;
+    return true;
+}
+
+/* Takes the toolset. */
+static void replace_toolset(struct session *session, struct toolset *fresh)
+{
+    (void)pthread_mutex_lock(&session->lock);
+    struct toolset *replaced = session->toolset;
+    session->toolset = toolset_ref(fresh);
+    (void)pthread_mutex_unlock(&session->lock);
+    if (!has_same_tools(replaced->tools, fresh->tools))
+        announce(session, "notifications/tools/list_changed");
+    announce(session, "notifications/resources/list_changed");
+    toolset_unref(replaced);
+    toolset_unref(fresh);
+}
+
+/* Whoever asked for less than all must not get all, because something went wrong. */
+static void set_broken(struct session *session, bool is_broken)
+{
+    (void)pthread_mutex_lock(&session->lock);
+    session->roots.is_broken = is_broken;
+    (void)pthread_mutex_unlock(&session->lock);
+}
+
 static void narrow(struct session *session, const struct json_value *result)
 {
     auto_toolset struct toolset *old = session_toolset(session);
@@ -160,21 +207,18 @@ static void narrow(struct session *session, const struct json_value *result)
         take_root(session, old, root, &limits);
     const char *const *paths =
         limits.n == 0 || is_everything(&limits, old) ? NULL : (const char *const *)limits.paths;
-    if (is_same(paths, old->roots)) {
-        limits_done(&limits);
-        return;
+    bool is_broken = false;
+    if (!is_same(paths, old->roots)) {
+        is_broken = toolset_new(session->server->options, paths, &fresh, &err) < 0;
+        if (is_broken) {
+            log_send(session, LOG_LEVEL_ERROR, "the roots could not be applied: %s",
+                     coop_error_message(err));
+        } else {
+            replace_toolset(session, fresh);
+            log_send(session, LOG_LEVEL_INFO, "%zu roots limit the workspace", limits.n);
+        }
     }
-    if (toolset_new(session->server->options, paths, &fresh, &err) < 0) {
-        log_send(session, LOG_LEVEL_ERROR, "the roots could not be applied: %s",
-                 coop_error_message(err));
-    } else {
-        (void)pthread_mutex_lock(&session->lock);
-        struct toolset *replaced = session->toolset;
-        session->toolset = fresh;
-        (void)pthread_mutex_unlock(&session->lock);
-        toolset_unref(replaced);
-        log_send(session, LOG_LEVEL_INFO, "%zu roots limit the workspace", limits.n);
-    }
+    set_broken(session, is_broken);
     limits_done(&limits);
 }
 

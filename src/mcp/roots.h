@@ -20,6 +20,7 @@ struct session;
 struct roots {    /* under the session's lock */
     bool can_ask; /* the client has that capability */
     bool is_awaited;
+    bool is_broken;   /* they could not be applied */
     unsigned n_asked; /* the last one's answer is the one that counts */
     uint64_t deadline_ms;
 };
@@ -28,4 +29,5 @@ void roots_ask(struct session *session);
 /* Whether this answer is one to a question of ours. `result` NULL: an error. */
 bool roots_answer(struct session *session, const struct json_value *id,
                   const struct json_value *result);
-void roots_await(struct session *session, const struct call *call);
+/* 0, or the call's fault: what the client asked for could not be done, and less would be wrong. */
+int roots_await(struct session *session, struct call *call);

@@ -24,7 +24,8 @@ int server_init(struct server *server, const struct options *options, coop_error
     (void)pthread_mutex_init(&server->lock, NULL);
     (void)pthread_cond_init(&server->has_left, NULL);
     server->pool = pool_new(SERVER_CALLS, SERVER_WAITING, run_call);
-    if (!server->pool)
+    server->commands = pool_new(SERVER_COMMANDS, SERVER_WAITING, run_call);
+    if (!server->pool || !server->commands)
         return fail_no_memory(err);
     return options->filesystem_names ? alias_read_schemas(&server->alias_schemas, err) : 0;
 }

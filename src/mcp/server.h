@@ -9,7 +9,8 @@
 #include "mcp/pool.h"
 
 #define SERVER_MESSAGE_MAX (32u * 1024 * 1024) /* bytes of a message */
-#define SERVER_CALLS       32                  /* at once; others wait */
+#define SERVER_COMMANDS    32                  /* at once; others wait */
+#define SERVER_CALLS       16                  /* likewise, of those that run no command */
 #define SERVER_WAITING     1024                /* which wait; further ones are refused */
 
 struct call;
@@ -19,8 +20,9 @@ struct server {
     const struct options *options;
     struct json_document *alias_schemas; /* with --filesystem-names */
     struct pool *pool;
-    int stop_fd; /* an eventfd: readable when it shall end */
-    int tick_fd; /* an eventfd: a call that tells its progress has come */
+    struct pool *commands; /* of their own: however many are under way, a read need not wait */
+    int stop_fd;           /* an eventfd: readable when it shall end */
+    int tick_fd;           /* an eventfd: a call that tells its progress has come */
     pthread_mutex_t lock;
     pthread_cond_t has_left;
     size_t n_executing;          /* calls whose tool is at work; under the lock */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/methods.h"
+#include "tools/tools.h"
 
 #define UNSENT_MAX 64 /* messages */
 
@@ -205,6 +206,18 @@ static void run_here(struct call *call)
     buffer_done(&here.text);
 }
 
+static struct pool *pool_for(const struct call *call)
+{
+    bool is_wrong = false;
+    size_t row = 0;
+    const char *name =
+        call->method->run == method_tools_call ? call_text(call, "name", &is_wrong) : NULL;
+    const struct tool *tool = name ? tool_find(name, &row) : NULL;
+    const struct server *server = call->session->server;
+
+    return tool && tool->need >= TOOL_COMMANDS ? server->commands : server->pool;
+}
+
 static void handle_request(struct session *session, struct exchange *exchange,
                            struct message *message, const struct rpc_message *rpc)
 {
@@ -225,7 +238,7 @@ static void handle_request(struct session *session, struct exchange *exchange,
         call_refuse(call, RPC_INVALID_REQUEST, "a request with this id is still under way");
     else if (!method->is_long)
         run_here(call);
-    else if (pool_add(session->server->pool, call) < 0)
+    else if (pool_add(pool_for(call), call) < 0)
         call_refuse(call, RPC_BUSY, "too many calls are waiting");
 }
 

@@ -14,6 +14,7 @@
 #include "mcp/methods.h"
 #include "mcp/progress.h"
 #include "tools/arguments.h"
+#include "tools/rights.h"
 
 /* ---- the list */
 
@@ -151,6 +152,9 @@ static int run_alias(const struct alias *alias, const struct json_value *schema,
     if (!coop_tools_may(call->toolset->tools, alias->counterpart, &why))
         return fail_kind(err, COOP_ERROR_DENIED, EACCES, "%s", why);
     int r = arguments_check(alias->face.name, schema, call->arguments, err);
+    auto_rights struct rights rights = { 0 };
+    if (r == 0)
+        r = rights_lower_for(&rights, call->toolset->tools, err);
     return r < 0 ? r : alias->run(call, err);
 }
 
@@ -234,7 +238,9 @@ int method_tools_call(struct call *call, struct buffer *out)
         arguments = NULL;
     if (arguments && arguments->kind != JSON_OBJECT)
         return call_fault(call, RPC_INVALID_PARAMS, "'arguments' must be an object");
-    roots_await(call->session, call);
+    int r = roots_await(call->session, call);
+    if (r < 0)
+        return r;
     auto_toolset struct toolset *toolset = session_toolset(call->session);
     const struct alias *alias = has_aliases ? alias_find(name) : NULL;
     if (alias)

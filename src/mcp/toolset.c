@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/log_sink.h"
 #include "tools/tools.h"
 
 static void free_list(char **list)
@@ -91,6 +92,7 @@ int toolset_new(const struct options *options, const char *const *roots, struct 
         .roots = roots,
         .same_path = options->filesystem_names,
         .directories = options->directories + has_first,
+        .log = options->sink ? &options->sink->log : NULL,
     };
     struct toolset *toolset = calloc(1, sizeof *toolset);
 

@@ -41,6 +41,11 @@ static enum trust_tools tools_open(const struct identity *identity)
 
 enum refusal { OPEN, NOT_TRUSTED, NOT_WRITABLE, NOT_IN_ONE_PLACE, NO_NETWORK };
 
+static bool has_network(const coop_policy *policy)
+{
+    return policy->network != COOP_NETWORK_NONE && policy->network != COOP_NETWORK_OFF;
+}
+
 static enum refusal refusal_of(const coop_tools *tools, const struct tool *tool)
 {
     if (wanted[tool->need] > tools_open(tools->identity))
@@ -49,7 +54,7 @@ static enum refusal refusal_of(const coop_tools *tools, const struct tool *tool)
         return NOT_WRITABLE;
     if (tools->no_commands && tool->need >= TOOL_COMMANDS)
         return NOT_IN_ONE_PLACE;
-    if (tool->need == TOOL_ALL && !tools->on_host && tools->policy->network != COOP_NETWORK_HOST)
+    if (tool->need == TOOL_ALL && !tools->on_host && !has_network(tools->policy))
         return NO_NETWORK;
     return OPEN;
 }
@@ -261,6 +266,23 @@ static int identify(coop_tools *tools, const coop_tools_context *context, coop_e
     return 0;
 }
 
+/* What they do is recorded, where no box of theirs sees it. */
+static int prepare_audit(coop_tools *tools, const coop_tools_context *context, coop_error **err)
+{
+    tools->log = context->log;
+    if (context->identity) {
+        tools->identity_text = strdup(context->identity);
+        if (!tools->identity_text)
+            return fail_no_memory(err);
+    }
+    int r = audit_settings_read(tools->identity->config, &tools->audit, err);
+    if (r == 0)
+        r = audit_hide(&tools->audit, tools->identity->workspace_path, false, tools->policy, err);
+    if (r == 0)
+        memcpy(tools->digest, coop_policy_digest(tools->policy), sizeof tools->digest);
+    return r;
+}
+
 int tools_load(coop_tools *tools, const coop_tools_context *context, coop_error **err)
 {
     auto_error coop_error *why = NULL;
@@ -271,6 +293,8 @@ int tools_load(coop_tools *tools, const coop_tools_context *context, coop_error 
     r = identify(tools, context, &why);
     if (r == 0)
         r = fill_policy(tools, context, &why);
+    if (r == 0)
+        r = prepare_audit(tools, context, &why);
     if (r == -EINVAL && !why)
         return findings_fail(&tools->identity->findings, err);
     if (r == 0)
@@ -305,6 +329,8 @@ void tools_unload(coop_tools *tools)
         identity_done(tools->identity);
     free(tools->identity);
     coop_policy_free(tools->policy);
+    audit_settings_done(&tools->audit);
+    free(tools->identity_text);
     free(tools->workspace);
     free(tools->workspace_view);
 }

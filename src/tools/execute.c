@@ -11,8 +11,10 @@
 #include "base/printable.h"
 #include "coop/probe.h"
 #include "jail/box.h"
+#include "jail/probe_log.h"
 #include "policy/policy.h"
 #include "tools/arguments.h"
+#include "tools/audit.h"
 #include "tools/place.h"
 #include "tools/result.h"
 #include "tools/rights.h"
@@ -166,6 +168,7 @@ static char *make_banner(const coop_tools *tools)
     if (coop_probe_tier(probe) != COOP_TIER_FULL)
         buffer_printf(&text, ", and the mode is '%s'", policy_mode_names[tools->policy->mode]);
     buffer_append_string(&text, " \xe2\x80\x94 owner bypasses");
+    probe_log(tools->log, probe);
     coop_probe_free(probe);
     return buffer_take_string(&text);
 }
@@ -252,13 +255,10 @@ static int run_tool(struct tool_call *call, size_t i, coop_error **err)
     if (refusal)
         return fail_kind(err, COOP_ERROR_DENIED, EACCES, "%s", refusal);
     int r = arguments_check(tool->face.name, call->tools->schemas[i].root, call->arguments, err);
-    struct rights rights = { 0 };
-    if (r == 0 && call->tools->lowers_rights && tool->need < TOOL_COMMANDS)
-        r = rights_lower(&rights, call->tools->files_uid, call->tools->files_gid, err);
-    if (r == 0)
-        r = tool->run(call, err);
-    rights_restore(&rights);
-    return r;
+    auto_rights struct rights rights = { 0 };
+    if (r == 0 && tool->need < TOOL_COMMANDS)
+        r = rights_lower_for(&rights, call->tools, err);
+    return r == 0 ? tool->run(call, err) : r;
 }
 
 int coop_execute(coop_tools *tools, const char *name, const char *arguments, size_t length,
@@ -280,7 +280,7 @@ int coop_execute(coop_tools *tools, const char *name, const char *arguments, siz
     if (r < 0)
         return r;
     struct tool_call call = { tools, tools->places, document.root, &known, &reply };
-    r = run_tool(&call, i, &problem);
+    r = tools_audit(&call, i, run_tool, &problem);
     if (r == -ENOMEM)
         return fail_no_memory(err);
     if (r < 0)

@@ -298,9 +298,11 @@ int tool_git_push(struct tool_call *call, coop_error **err)
     int r = add_name(&git, "remote", err);
     if (r == 0)
         r = add_name(&git, "branch", err);
-    if (r == 0 && tool_text(call, "branch") && tool_text(call, "branch")[0] == '+')
-        r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                      "'branch' may not begin with '+': this tool never overwrites what is at the "
-                      "remote");
+    if (r == 0 && tool_text(call, "branch") && strchr("+:", tool_text(call, "branch")[0]))
+        r = fail_kind(
+            err, COOP_ERROR_BAD_POLICY, EINVAL,
+            "'branch' may not begin with '%c': this tool never overwrites or deletes what "
+            "is at the remote",
+            tool_text(call, "branch")[0]);
     return r < 0 ? r : run_and_answer(&git, "pushed", err);
 }

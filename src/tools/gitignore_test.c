@@ -115,11 +115,11 @@ static void make_pattern(struct buffer *out)
     buffer_append_string(out, draw(8) ? "\n" : "  \n");
 }
 
-static char root[] = "/tmp/coop-gitignore.XXXXXX";
+static char root[512];
 
 static void put(const char *directory, const char *name, const struct buffer *text)
 {
-    char path[256];
+    char path[1024];
 
     (void)snprintf(path, sizeof path, "%s/%s%s", root, directory, name);
     FILE *file = fopen(path, "wbe");
@@ -136,7 +136,7 @@ struct tree {
 static void make_tree(struct tree *tree, const char *directory, unsigned depth)
 {
     for (unsigned i = 0; i < COUNT(names); i++) {
-        char path[256];
+        char path[1024];
         bool is_directory = depth < 3 && draw(3) == 0;
 
         if (tree->n == COUNT(tree->paths))
@@ -169,7 +169,7 @@ static size_t length_of(const char *path)
 static void ask_git(const struct tree *tree, struct buffer *out)
 {
     struct buffer list = { 0 };
-    char command[512];
+    char command[2048];
     char line[512];
 
     for (unsigned i = 0; i < tree->n; i++)
@@ -256,12 +256,12 @@ static unsigned compare_round(const struct tree *tree, const char *inner_directo
 TEST(agrees_with_git)
 {
     static struct tree tree;
-    char command[512];
+    char command[2048];
     unsigned n_ignored = 0;
 
     if (system("git --version > /dev/null 2>&1") != 0)
         SKIP("there is no git");
-    CHECK(mkdtemp(root));
+    CHECK(mkdtemp(check_temporary(root, sizeof root, "gitignore")));
     (void)snprintf(command, sizeof command,
                    "cd %s && GIT_CONFIG_GLOBAL=/dev/null git init -q --template= . && mkdir -p "
                    ".git/info",

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "config/home.h"
-#include "policy/secret_grant.h"
+#include "policy/credential_grant.h"
 
 static int load_for(struct identity *identity, const char *workspace, coop_error **err)
 {
@@ -168,7 +168,8 @@ static int add_secrets(struct identity *identity, coop_policy *policy)
     const struct secret_request request = { identity->as ? &identity->decision : NULL,
                                             identity->workspace_path, identity->is_for_reading };
 
-    return secret_grant(identity->config, &request, policy, &identity->findings);
+    int r = secret_grant(identity->config, &request, policy, &identity->findings);
+    return r < 0 ? r : credential_grant(identity->config, &request, policy, &identity->findings);
 }
 
 int identity_fill(struct identity *identity, coop_policy *policy, coop_error **err)

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "tools/audit.h"
 #include "tools/identity.h"
 #include "tools/tools.h"
 
@@ -146,6 +147,7 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
         .can_cancel = call->options->can_cancel,
         .cancel_fd = call->options->cancel_fd,
         .directory = job->directory,
+        .log = call->audit ? &call->audit->log : NULL,
     };
 
     *end = (struct job_end){ .timeout_ms = options.timeout_ms, .file.fd = -1 };
@@ -156,6 +158,8 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
     if (r < 0)
         return say_directory(call, job, r, err);
     r = coop_wait(box, &end->result, err);
+    if (r == 0)
+        tools_audit_result(call, end->result);
     if (r == 0)
         r = capture_shown(&end->capture, CAPTURE_SHOWN_LINES, CAPTURE_SHOWN_BYTES, &end->shown,
                           &end->cut);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/printable.h"
+#include "jail/result.h"
 #include "policy/policy.h"
 #include "tools/job.h"
 #include "tools/tools.h"
@@ -107,9 +108,11 @@ static void print_denials(const coop_result *result, struct buffer *out)
         if (is_told(denial))
             continue;
         begin_line(out);
-        buffer_append_string(out, "[the sandbox refused: ");
+        buffer_printf(out, "[the sandbox refused: %s ", denial->operation);
         printable_append(out, denial->target, strlen(denial->target));
-        buffer_printf(out, " (%s, from %s)", denial->rule, denial->origin);
+        buffer_append_string(out, ": ");
+        printable_append(out, denial->why, strlen(denial->why));
+        buffer_printf(out, " (%s, %s)", denial->rule, denial->origin);
         if (denial->fix)
             buffer_printf(out, "; the user can allow it with %s", denial->fix);
         buffer_append_string(out, "]\n");
@@ -149,24 +152,25 @@ static void json_denials(const coop_result *result, struct json_writer *json)
     json_write_key(json, "denials");
     json_write_array_begin(json);
     for (size_t i = 0; i < coop_result_n_denials(result); i++) {
-        const coop_denial *denial = coop_result_denial(result, i);
-
-        json_write_object_begin(json);
-        json_write_key(json, "operation");
-        json_write_text(json, denial->operation);
-        json_write_key(json, "target");
-        json_write_text(json, denial->target);
-        json_write_key(json, "rule");
-        json_write_text(json, denial->rule);
-        json_write_key(json, "origin");
-        json_write_text(json, denial->origin);
-        if (denial->fix) {
-            json_write_key(json, "fix");
-            json_write_text(json, denial->fix);
-        }
-        json_write_object_end(json);
+        result_json_denial(json, coop_result_denial(result, i));
     }
     json_write_array_end(json);
+}
+
+/* What would not be among them: an empty list says nothing of these. */
+static void json_records(const coop_result *result, struct json_writer *json)
+{
+    json_write_key(json, "records");
+    json_write_object_begin(json);
+    json_write_key(json, "more");
+    json_write_uint(json, coop_result_more_denials(result));
+    json_write_key(json, "not_watched");
+    json_write_array_begin(json);
+    for (size_t i = 0; i < coop_result_n_watched(result); i++)
+        if (!coop_result_watched(result, i)->is_watched)
+            json_write_text(json, coop_result_watched(result, i)->kind);
+    json_write_array_end(json);
+    json_write_object_end(json);
 }
 
 void job_json(const struct job_end *end, struct json_writer *json)
@@ -196,4 +200,5 @@ void job_json(const struct job_end *end, struct json_writer *json)
     json_write_key(json, "tier");
     json_write_text(json, coop_tier_name(coop_result_tier(result)));
     json_denials(result, json);
+    json_records(result, json);
 }

@@ -5,6 +5,7 @@
  * can show one directory of the workspace; where several are left, commands are refused.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +58,15 @@ static int block_mounts(coop_policy *policy, const char *const *roots, coop_erro
     return r;
 }
 
-/* The one root in the workspace that holds all the others there; "" if there are several, or none. */
-static void find_outermost(const char *const *roots, const char *workspace, char out[PATH_MAX])
+/* The one root in the directory that holds all the others there; "" if there are several, or none. */
+static void find_outermost(const char *const *roots, const char *directory, char out[PATH_MAX])
 {
     char root[PATH_MAX];
     bool is_alone = true;
 
     out[0] = '\0';
     for (; *roots; roots++) {
-        if (!find_root(*roots, root) || !path_is_within(root, workspace))
+        if (!find_root(*roots, root) || !path_is_within(root, directory))
             continue;
         if (!out[0] || path_is_within(out, root))
             memcpy(out, root, sizeof root);
@@ -80,20 +81,28 @@ static int narrow_to_roots(coop_tools *tools, const char *const *roots, coop_err
 {
     coop_policy *policy = tools->policy;
     const char *asked = policy->root ? policy->root : policy->workspace ? policy->workspace : ".";
+    const char *restricted = policy->restrict_to ? policy->restrict_to : "";
     char workspace[PATH_MAX];
+    char
+        shown[2 * PATH_MAX]; /* of it, as the policy has it: roots leave less of that, never more */
     char outermost[PATH_MAX];
     int r = block_mounts(policy, roots, err);
 
     if (r < 0)
         return r;
-    if (!realpath(asked, workspace) || is_in_roots(roots, workspace))
-        return 0; /* all of it, or the plan complains */
-    find_outermost(roots, workspace, outermost);
+    if (!realpath(asked, workspace))
+        return 0; /* the plan complains */
+    (void)snprintf(shown, sizeof shown, "%s%s", workspace[1] || !*restricted ? workspace : "",
+                   restricted);
+    if (is_in_roots(roots, shown))
+        return 0; /* all of it */
+    find_outermost(roots, shown, outermost);
     if (!outermost[0]) {
         tools->no_commands = true;
         return 0;
     }
-    return coop_policy_set_restrict(policy, outermost + strlen(workspace), err);
+    return coop_policy_set_restrict(policy, outermost + (workspace[1] ? strlen(workspace) : 0),
+                                    err);
 }
 
 int tools_narrow(coop_tools *tools, const coop_tools_context *context, coop_error **err)

@@ -98,7 +98,7 @@ static bool may_be_absent(const struct walk *walk)
 /* Where a link led elsewhere, both names are told. */
 static int fail_at(const struct walk *walk, int r, const char *path, coop_error **err)
 {
-    if (strcmp(path, walk->asked) != 0)
+    if (walk->n_links > 0 && strcmp(path, walk->asked) != 0)
         return fail_within(err, r, "'%s' leads elsewhere", walk->asked);
     return r;
 }

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/fd.h"
 #include "policy/path.h"
 #include "policy/protect_path.h"
 #include "tools/place_private.h"
@@ -51,24 +52,6 @@ static bool is_concerned(const struct places *places, const char *path)
 
 /* ---- content */
 
-static ssize_t read_start(int fd, char *bytes, size_t size)
-{
-    size_t n = 0;
-
-    while (n < size) {
-        ssize_t got = read(fd, bytes + n, size - n);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        n += (size_t)got;
-    }
-    return (ssize_t)n;
-}
-
 /* Of the object that was found. */
 static ssize_t read_found(void *opaque, const char *path, char *bytes, size_t size)
 {
@@ -80,7 +63,7 @@ static ssize_t read_found(void *opaque, const char *path, char *bytes, size_t si
         return -1;
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", place->fd);
     auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return fd < 0 ? -1 : read_start(fd, bytes, size);
+    return fd < 0 ? -1 : fd_read_start(fd, bytes, size);
 }
 
 /* Of a name in a directory. */
@@ -102,7 +85,7 @@ static ssize_t read_entry(void *opaque, const char *path, char *bytes, size_t si
         return -1;
     (void)snprintf(link, sizeof link, "/proc/self/fd/%d", found);
     auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return fd < 0 ? -1 : read_start(fd, bytes, size);
+    return fd < 0 ? -1 : fd_read_start(fd, bytes, size);
 }
 
 /* ---- words */
@@ -337,19 +320,31 @@ static int held(const struct place *place, const char *path, bool is_removing, c
                       is_removing ? "removed" : "moved", found->path, found->rule->pattern);
 }
 
+/* What a whole directory must not be, or have in it, to be moved or removed. */
+static int may_leave(const struct place *place, const char *verb, coop_error **err)
+{
+    if (place_roots_holds(place->places, place->path))
+        return place_fail(err, EBUSY, place->path,
+                          "cannot be %s: something is mounted there in the sandbox's view", verb);
+    if (place_roots_holds_limit(place->places, place->root, place->below))
+        return place_fail(err, EBUSY, place->path,
+                          "cannot be %s: it is, or holds, one of the directories these tools are "
+                          "limited to",
+                          verb);
+    return 0;
+}
+
 int place_may_remove(const struct place *place, coop_error **err)
 {
     struct places *places = place->places;
     char space[PLACE_SPACE];
     const char *path = place_judge_path(places, place->root, place->below, space);
 
-    if (place_roots_holds(places, place->path))
-        return place_fail(err, EBUSY, place->path,
-                          "cannot be removed: something is mounted there in the sandbox's view");
-    if (!path || !S_ISDIR(place->st.st_mode))
-        return 0;
+    int r = may_leave(place, "removed", err);
+    if (r < 0 || !path || !S_ISDIR(place->st.st_mode))
+        return r;
     (void)pthread_mutex_lock(&places->lock);
-    int r = place_search_again(places, err);
+    r = place_search_again(places, err);
     if (r == 0)
         r = held(place, path, true, err);
     (void)pthread_mutex_unlock(&places->lock);
@@ -387,13 +382,13 @@ int place_may_move(const struct place *from, const struct place *to, coop_error 
     const char *from_path = place_judge_path(places, from->root, from->below, from_space);
     const char *to_path = place_judge_path(places, to->root, to->below, to_space);
 
-    if (place_roots_holds(places, from->path))
-        return place_fail(err, EBUSY, from->path,
-                          "cannot be moved: something is mounted there in the sandbox's view");
-    if (!from_path && !to_path)
-        return 0;
+    int r = may_leave(from, "moved", err);
+    if (r == 0 && to->exists)
+        r = may_leave(to, "replaced", err);
+    if (r < 0 || (!from_path && !to_path))
+        return r;
     (void)pthread_mutex_lock(&places->lock);
-    int r = may_move_locked(from, from_path, to, to_path, err);
+    r = may_move_locked(from, from_path, to, to_path, err);
     (void)pthread_mutex_unlock(&places->lock);
     return r;
 }

@@ -52,6 +52,10 @@ void place_roots_done(struct places *places);
 const struct place_root *place_roots_find(const struct places *places, const char *path,
                                           const char **below);
 int place_roots_refuse(const struct places *places, const char *path, coop_error **err);
+/* Whether it is, or holds, one of the directories that the tools are limited to: it can be passed, but
+ * what else is in it is not theirs to move or remove. */
+bool place_roots_holds_limit(const struct places *places, const struct place_root *root,
+                             const char *below);
 /* Whether the policy has no word on the path: it may still lead to a mount. */
 bool place_roots_is_nothing(const struct places *places, const char *path);
 /* What the box has a link for at `path`; NULL: none. */

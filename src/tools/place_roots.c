@@ -281,6 +281,12 @@ static const struct place_root *root_of(const struct places *places, const struc
     return NULL;
 }
 
+static void print_host(const struct place_root *root, const char *below, char out[2 * PATH_MAX])
+{
+    (void)snprintf(out, 2 * PATH_MAX, "%s%s%s", root->host[1] || !*below ? root->host : "",
+                   *below ? "/" : "", below);
+}
+
 /* Where tools are limited to some directories, what leads there can still be passed. */
 static bool is_in_roots(const struct places *places, const struct place_root *root,
                         const char *below)
@@ -289,10 +295,23 @@ static bool is_in_roots(const struct places *places, const struct place_root *ro
 
     if (!places->roots || !root->host)
         return true;
-    (void)snprintf(host, sizeof host, "%s%s%s", root->host[1] || !*below ? root->host : "",
-                   *below ? "/" : "", below);
+    print_host(root, below, host);
     for (size_t i = 0; i < places->n_roots; i++)
         if (path_is_within(host, places->roots[i]) || path_is_within(places->roots[i], host))
+            return true;
+    return false;
+}
+
+bool place_roots_holds_limit(const struct places *places, const struct place_root *root,
+                             const char *below)
+{
+    char host[2 * PATH_MAX];
+
+    if (!places->roots || !root->host)
+        return false;
+    print_host(root, below, host);
+    for (size_t i = 0; i < places->n_roots; i++)
+        if (path_is_within(places->roots[i], host))
             return true;
     return false;
 }
@@ -395,6 +414,12 @@ int place_roots_refuse(const struct places *places, const char *path, coop_error
     case VIEW_NOTHING:
         break;
     }
+    const char *left = places->policy->restrict_to;
+    if (left && path_is_within(path, places->view))
+        return place_fail(err, EACCES, path,
+                          "is outside the directories these tools are limited to: of the workspace "
+                          "only '%s%s' is there",
+                          places->view[1] ? places->view : "", left);
     return place_fail(err, EACCES, path,
                       "is not in the sandbox's view: files of the project are in '%s'",
                       places->view);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -233,6 +234,7 @@ static bool says(const struct protect_found *found, bool is_itself, struct place
     case FOUND_KEEP:
         return true;
     case FOUND_GIT_CONFIG:
+    case FOUND_LINK:
         return is_itself;
     case FOUND_GIT_DIRECTORY:
         return is_itself && !found->is_nested; /* others may be removed with all that is in them */
@@ -255,10 +257,19 @@ static bool is_found(const struct place_search *search, const char *path, const 
     return found && says(found, true, out);
 }
 
-/* A file with several names, changed since: by getting one of them, perhaps. */
-static bool is_doubtful(const struct place_search *search, const struct stat *st)
+/* A file `.git` says where a repository is. */
+static bool is_git_file(const char *path)
 {
-    return st && S_ISREG(st->st_mode) && st->st_nlink > 1 &&
+    const char *slash = strrchr(path, '/');
+
+    return strcasecmp(slash ? slash + 1 : path, ".git") == 0;
+}
+
+/* A file with several names, changed since: by getting one of them, perhaps. Or one that is protected by
+ * what it is, not by its name alone, and was not there. */
+static bool is_doubtful(const struct place_search *search, const char *path, const struct stat *st)
+{
+    return st && S_ISREG(st->st_mode) && (st->st_nlink > 1 || is_git_file(path)) &&
            st->st_ctim.tv_sec * INT64_C(1000000000) + st->st_ctim.tv_nsec >
                search->looked_at_ns - SETTLE_NS;
 }
@@ -268,7 +279,7 @@ int place_search_find(struct places *places, const char *path, const struct stat
 {
     int r = refresh(places, err);
 
-    if (r == 0 && is_doubtful(places->search, st))
+    if (r == 0 && is_doubtful(places->search, path, st))
         r = place_search_again(places, err);
     if (r < 0)
         return r;

@@ -319,6 +319,41 @@ TEST(roots_limit_what_is_there)
     world_roots = NULL;
 }
 
+/* Else all of it would come with it: what lies beside the directory too. */
+TEST(what_holds_a_root_cannot_be_moved_or_removed)
+{
+    char one[4096];
+    char two[4096];
+    const char *const roots[] = { one, two, NULL };
+
+    world_begin();
+    world_directory("work/above");
+    world_directory("work/above/one");
+    world_directory("work/above/one/inner");
+    world_directory("work/two");
+    world_file("work/above/other", "no");
+    (void)snprintf(one, sizeof one, "%s", world_host("work/above/one"));
+    (void)snprintf(two, sizeof two, "%s", world_host("work/two"));
+    world_roots = roots;
+    world_open();
+    auto_place struct place above;
+    auto_place struct place root;
+    auto_place struct place inner;
+    auto_place struct place to;
+    CHECK(find("above", PLACE_NAME, &above) == 0);
+    CHECK(find("above/one", PLACE_NAME, &root) == 0);
+    CHECK(find("above/one/inner", PLACE_NAME, &inner) == 0);
+    CHECK(find("two/new", PLACE_NAME, &to) == 0);
+    CHECK(place_may_move(&above, &to, NULL) == -EBUSY);
+    CHECK(place_may_move(&root, &to, NULL) == -EBUSY);
+    CHECK(place_may_move(&inner, &to, NULL) == 0);
+    CHECK(place_may_remove(&above, NULL) == -EBUSY);
+    CHECK(place_may_remove(&root, NULL) == -EBUSY);
+    CHECK(place_may_remove(&inner, NULL) == 0);
+    CHECK(place_may_move(&inner, &root, NULL) == -EBUSY);
+    world_roots = NULL;
+}
+
 /* ---- protected names */
 
 TEST(hidden_files_cannot_be_reached_by_any_way)

@@ -13,12 +13,21 @@
 #include <sys/types.h>
 
 #include "coop/error.h"
+#include "coop/tools.h"
 
+/* What was there before. */
 struct rights {
     bool is_lowered;
-    uint32_t effective[2]; /* capabilities that were there */
+    uint32_t effective[2]; /* capabilities */
+    uid_t uid;
+    gid_t gid;
+    gid_t *groups;
+    int n_groups;
 };
 
-/* -EPERM and such: they could not be lowered, and nothing has changed. */
+/* -EPERM and such: they could not be lowered, and nothing has changed. May be done within one another. */
 int rights_lower(struct rights *rights, uid_t uid, gid_t gid, coop_error **err);
+/* The same for whatever touches files on behalf of these tools; nothing where they have no other. */
+int rights_lower_for(struct rights *rights, const coop_tools *tools, coop_error **err);
 void rights_restore(struct rights *rights);
+#define auto_rights __attribute__((cleanup(rights_restore)))

@@ -17,6 +17,7 @@
 #include "coop/tools.h"
 
 struct places; /* place.h: where paths lead */
+struct tool_audit;
 
 /* What somebody must be allowed in order to use a tool. */
 enum tool_need {
@@ -41,6 +42,7 @@ struct tool_call {
     const struct json_value *arguments; /* an object that fits the schema */
     const coop_execute_options *options;
     struct tool_reply *reply;
+    struct tool_audit *audit; /* audit.h */
 };
 
 /* What went wrong and what to do is the error's message, which becomes the reply's text: only

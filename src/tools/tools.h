@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "audit/settings.h"
 #include "coop/policy.h"
 #include "coop/run.h"
 #include "tools/tool.h"
@@ -27,6 +28,7 @@ struct tools_shared {
     coop_sandbox *sandbox;   /* starts one box at a time; boxes then run side by side */
     unsigned long n_outputs; /* files of whole outputs that were made */
     char *banner;            /* NULL until somebody asks */
+    bool audit_is_told;      /* that the log cannot be written */
 };
 
 struct coop_tools {
@@ -50,6 +52,10 @@ struct coop_tools {
     const char *shell;    /* "bash", or "sh" where there is none */
     int tmp_fd;           /* the /tmp of all boxes; -1: each has its own */
     const char *tmp_why;  /* then: why */
+    struct audit_settings audit;
+    char digest[65];     /* of the policy */
+    char *identity_text; /* as it was given; NULL: nobody in particular */
+    const coop_log *log; /* NULL: nobody wants to know */
     struct tools_shared *shared;
 };
 

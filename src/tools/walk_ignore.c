@@ -36,22 +36,10 @@ static ssize_t read_file(int directory_fd, const char *name, char *bytes)
 {
     auto_close int fd = open_beneath(directory_fd, name, O_RDONLY);
     struct stat st;
-    size_t n = 0;
 
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return -1;
-    while (n < WALK_IGNORE_MAX) {
-        ssize_t got = read(fd, bytes + n, WALK_IGNORE_MAX - n);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        n += (size_t)got;
-    }
-    return (ssize_t)n;
+    return fd_read_start(fd, bytes, WALK_IGNORE_MAX);
 }
 
 int walk_ignore_load(struct walk_ignore *ignore, int directory_fd, const char *name,

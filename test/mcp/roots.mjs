@@ -10,11 +10,14 @@ const root = (path) => ({ uri: pathToFileURL(path).href, name: "root" });
 await main(async () => {
   let roots = [root(join(workspace, "one"))];
   const logged = [];
+  const changed = [];
   const how_to = {
     capabilities: { roots: { listChanged: true } },
     prepare: (c) => {
       c.setRequestHandler(types.ListRootsRequestSchema, () => ({ roots }));
       c.setNotificationHandler(types.LoggingMessageNotificationSchema, ({ params }) => { logged.push(params); });
+      for (const schema of [types.ToolListChangedNotificationSchema, types.ResourceListChangedNotificationSchema])
+        c.setNotificationHandler(schema, ({ method }) => { changed.push(method); });
     },
   };
   const client = !url ? await start(["-w", workspace], how_to)
@@ -44,6 +47,9 @@ await main(async () => {
   is(`${how}: roots can change`, await reach(), [false, true]);
   await change([root(join(workspace, "one")), root(join(workspace, "two"))]);
   is(`${how}: there can be several`, await reach(), [true, true]);
+  ok(changed.includes("notifications/tools/list_changed") && changed.includes("notifications/resources/list_changed"),
+    `${how}: the client is told that other tools are there`, changed);
+  ok(!(await client.listTools()).tools.some(({ name }) => name === "bash"), `${how}: none that cannot be held to them`);
   await change([root(outside), root(join(workspace, "one"))]);
   is(`${how}: a root outside widens nothing`, await reach(), [true, false]);
   like(`${how}: and the client is told`, JSON.stringify(logged), /outside the workspace/);
