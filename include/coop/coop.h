@@ -5,6 +5,7 @@
 #define COOP_COOP_H
 
 #include "coop/error.h"
+#include "coop/log.h"
 #include "coop/policy.h"
 #include "coop/probe.h"
 #include "coop/result.h"

@@ -27,7 +27,9 @@ typedef struct coop_policy coop_policy;
 typedef enum coop_network {
     COOP_NETWORK_NONE, /* a private loopback and nothing else */
     COOP_NETWORK_OFF,  /* no sockets but AF_UNIX, not even loopback */
-    COOP_NETWORK_HOST  /* the host's own network */
+    COOP_NETWORK_HOST, /* the host's own network */
+    COOP_NETWORK_GATE, /* the hosts that are allowed, by name, and nothing else */
+    COOP_NETWORK_NAT   /* the internet through the host, but not the host and its local networks */
 } coop_network;
 
 typedef enum coop_mode {
@@ -156,11 +158,53 @@ COOP_API int coop_policy_set_directory(coop_policy *policy, const char *director
 COOP_API int coop_policy_set_uid(coop_policy *policy, uint32_t uid, coop_error **err);
 COOP_API int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error **err);
 COOP_API int coop_policy_set_network(coop_policy *policy, coop_network network, coop_error **err);
+/*
+ * Hosts that the box may connect to: "github.com:443", "*.example.org" (names below it),
+ * "10.1.2.0/24:5432", "example.org:8000-8010", "localhost:3000" (the box's own
+ * loopback leads to the host's at this port).
+ * What is denied is denied whatever else allows it. A policy whose network nobody has chosen has
+ * COOP_NETWORK_GATE from the first of these calls on. Names that lead to private addresses are
+ * refused unless a rule names the address.
+ */
+COOP_API int coop_policy_allow_host(coop_policy *policy, const char *host, coop_error **err);
+COOP_API int coop_policy_deny_host(coop_policy *policy, const char *host, coop_error **err);
+/* The host's 127.0.0.1:OUTSIDE leads to the box's 127.0.0.1:INSIDE. */
+COOP_API int coop_policy_add_publish(coop_policy *policy, uint16_t outside, uint16_t inside,
+                                     coop_error **err);
+/* With the gate: sets https_proxy and the like, for programs that insist on a proxy. */
+COOP_API int coop_policy_set_proxy_env(coop_policy *policy, bool enabled, coop_error **err);
+
+/*
+ * Requests of the box to http://NAME.coop.internal are sent on to `host` over verified TLS, with a
+ * header field that holds the value. The box never has it. One request for each connection; answers,
+ * uploads and WebSockets pass as they are.
+ */
+typedef struct coop_credential {
+    size_t size;          /* sizeof(coop_credential) */
+    const char *name;     /* small letters, digits and '-' */
+    const char *host;     /* HOST or HOST:PORT; without a port, 443 */
+    const char *header;   /* NULL: "Authorization" */
+    const char *prefix;   /* NULL: "Bearer " in Authorization, nothing in others */
+    const char *secret;   /* what people call it; NULL: the name */
+    const char *value;    /* at most 4096 bytes, no control characters */
+    const char *variable; /* of the box, set to the address of such requests; NULL: none */
+    const char *ca_file;  /* certificates to believe besides those of the host; NULL: none */
+} coop_credential;
+
+/* Copies what it needs; the value is wiped at the end. Only with COOP_NETWORK_GATE, which a policy
+ * whose network nobody has chosen has from then on. */
+COOP_API int coop_policy_add_credential(coop_policy *policy, const coop_credential *credential,
+                                        coop_error **err);
 COOP_API int coop_policy_set_mode(coop_policy *policy, coop_mode mode, coop_error **err);
 COOP_API int coop_policy_set_profile(coop_policy *policy, coop_profile profile, coop_error **err);
 COOP_API int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value,
                                    coop_error **err);
-/* Lets the command connect to unix sockets of the host that its view contains. */
+/*
+ * Shows this unix socket of the host, at its own path, and lets the command connect to it and to no
+ * other: to what is there when the box starts. Streams only: a datagram socket could send anywhere.
+ */
+COOP_API int coop_policy_add_socket(coop_policy *policy, const char *path, coop_error **err);
+/* Lets the command connect to unix sockets of the host that its view contains, to all of them. */
 COOP_API int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error **err);
 
 /*

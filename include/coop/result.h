@@ -73,15 +73,34 @@ COOP_API const char *coop_result_wall(const coop_result *result, coop_wall wall)
 COOP_API const char *coop_wall_name(coop_wall wall);
 
 typedef struct coop_denial {
-    const char *operation; /* "syscall", "memory", "pids", "exec" ... */
+    const char *operation; /* "read", "syscall", "connect", "memory" ... */
     const char *target;    /* what was asked for */
     const char *rule;      /* which rule refused it */
-    const char *origin;    /* where the rule stands: "default" or a flag */
-    const char *fix;       /* the one line that would allow it, or NULL */
-    uint64_t count;        /* how often, 0 when that is not known */
+    const char *origin; /* where the rule stands: "coop.toml:3:9", "--flag", "built-in default" */
+    const char *fix;    /* what would allow it, a flag where there is one; NULL: nothing would */
+    uint64_t count;     /* how often */
+    int error;          /* the errno that was answered; 0: none was */
+    const char *why;    /* a sentence without its beginning: "the mount is read-only" */
+    uint64_t first_ms;  /* since the command was started */
 } coop_denial;
+/* At most 200 that differ. */
 COOP_API size_t coop_result_n_denials(const coop_result *result);
 COOP_API const coop_denial *coop_result_denial(const coop_result *result, size_t i);
+/* How often something else was refused: there was no more room. */
+COOP_API uint64_t coop_result_more_denials(const coop_result *result);
+
+/* A kind of refusal, and whether it would have been noticed: where it would not, none is listed. */
+typedef struct coop_watched {
+    const char *kind; /* "hidden", "connect" ... */
+    bool is_watched;
+    const char *note; /* why not; where it is watched, what of it, or NULL: all */
+} coop_watched;
+COOP_API size_t coop_result_n_watched(const coop_result *result);
+COOP_API const coop_watched *coop_result_watched(const coop_result *result, size_t i);
+
+/* What the rules for commands refused (COOP_ERROR_DENIED): as it would stand in a result. NULL: the
+ * error is another. It lives as long as the error. */
+COOP_API const coop_denial *coop_error_denial(const coop_error *err);
 
 /* What coop_box_note() said of the box; NULL: nothing. */
 COOP_API const char *coop_result_note(const coop_result *result);

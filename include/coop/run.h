@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "coop/error.h"
+#include "coop/log.h"
 #include "coop/policy.h"
 #include "coop/result.h"
 
@@ -30,6 +31,14 @@ typedef struct coop_box coop_box;
 
 /* Called with output as it comes, from within coop_run(), coop_step() or coop_wait(). */
 typedef void coop_output_fn(void *context, coop_stream stream, const char *bytes, size_t length);
+
+/* What is looked at so that its refusal can be told: coop_result_watched(). */
+typedef enum coop_explain {
+    COOP_EXPLAIN_DEFAULT, /* what costs nothing where nothing is refused */
+    COOP_EXPLAIN_WRITES,  /* and what writes or makes names, executes, binds or sends */
+    COOP_EXPLAIN_ALL,     /* and every look at a path: several times slower */
+    COOP_EXPLAIN_NONE     /* nothing: the kernel refuses by itself, where it can */
+} coop_explain;
 
 /* Zero means the default everywhere; `size` lets the struct grow. */
 typedef struct coop_run_options {
@@ -52,6 +61,8 @@ typedef struct coop_run_options {
     bool can_cancel;       /* the box ends, as by coop_kill(), when cancel_fd becomes readable */
     int cancel_fd;         /* borrowed: an eventfd or a pipe, say; any thread may write to it */
     const char *directory; /* in the box, to start in: instead of the policy's; NULL: that */
+    coop_explain explain;
+    const coop_log *log; /* borrowed until coop_wait() returns; NULL: nobody wants to know */
 } coop_run_options;
 
 /* Copies what it needs from `policy`. *out is the caller's to free. */

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "coop/error.h"
+#include "coop/log.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,7 @@ typedef struct coop_tools_context {
     const char *const
         *directories; /* NULL-ended: further ones of the host, at their own paths, as the workspace
                          read-write or read-only; NULL: none */
+    const coop_log *log; /* until coop_tools_free() returns; NULL: nobody wants to know */
 } coop_tools_context;
 
 typedef enum coop_tool_flags {

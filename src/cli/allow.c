@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/config.h"
+#include "cli/run_audit.h"
 #include "config/approval.h"
 #include "config/config.h"
 #include "config/file.h"
@@ -95,6 +96,8 @@ static int approve(const char *path, const char *workspace, coop_error **err)
             continue;
         r = approval_give(store, info.digest, path, err);
         if (r == 0)
+            allow_audit(path, info.digest);
+        if (r == 0)
             printf("approved %s\nuntil it changes; take it back with: coop allow --revoke %s\n",
                    path, path);
         return r;
@@ -115,6 +118,7 @@ static int take_back(const char *path, coop_error **err)
         return r;
     if (n == 0)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "'%s' was not approved", path);
+    allow_audit(path, NULL);
     printf("took back %zu approval%s of %s\n", n, n == 1 ? "" : "s", path);
     return 0;
 }

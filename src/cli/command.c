@@ -11,6 +11,12 @@
 
 #define MAX_OPTIONS 64
 
+/* "[=WORD]": only what stands behind an equals sign is its value. */
+static bool is_optional(const struct command_option *option)
+{
+    return option->value && option->value[0] == '[';
+}
+
 void command_help(const struct command *command, FILE *out)
 {
     fprintf(out, "usage: coop %s %s\n\n%s\n", command->name, command->arguments, command->summary);
@@ -22,8 +28,8 @@ void command_help(const struct command *command, FILE *out)
 
         if (o->letter)
             n = snprintf(left, sizeof left, "-%c, ", o->letter);
-        (void)snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", o->name, o->value ? " " : "",
-                       o->value ? o->value : "");
+        (void)snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", o->name,
+                       o->value && !is_optional(o) ? " " : "", o->value ? o->value : "");
         fprintf(out, "  %-34s %s\n", left, o->help);
     }
 }
@@ -81,7 +87,7 @@ static int parse(const struct command *command, int argc, char **argv, void *con
             command_help(command, stdout);
             return -ECANCELED;
         }
-        if (option->value && !value) {
+        if (option->value && !value && !is_optional(option)) {
             if (i == argc)
                 return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                                  "option '%s' needs a value: %s", word, option->value);

@@ -56,3 +56,6 @@ extern const struct command command_whoami;
 extern const struct command command_allow;
 extern const struct command command_mcp;
 extern const struct command command_why;
+extern const struct command command_learn;
+extern const struct command command_net;
+extern const struct command command_audit;

@@ -127,11 +127,14 @@ static void write_row(struct json_writer *json, const struct schema_row *row)
         json_write_object_begin(json);
         write_table(json, row);
         json_write_object_end(json);
-    } else if (row->type == SCHEMA_TABLE && row->flags & SCHEMA_NONE) {
+    } else if (row->type == SCHEMA_TABLE && (row->flags & SCHEMA_NONE || row->short_for)) {
         json_write_key(json, "anyOf");
         json_write_array_begin(json);
         json_write_object_begin(json);
-        write_pair(json, "const", "none");
+        if (row->short_for)
+            write_form(json, schema_child(row, row->short_for, strlen(row->short_for)));
+        else
+            write_pair(json, "const", "none");
         json_write_object_end(json);
         json_write_object_begin(json);
         write_table(json, row);

@@ -9,12 +9,15 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_write.h"
+#include "base/log_sink.h"
 #include "cli/command.h"
+#include "cli/doctor_clean.h"
 #include "cli/mark.h"
 #include "cli/probe_json.h"
 #include "cli/selftest.h"
 #include "cli/tier_print.h"
 #include "coop/probe.h"
+#include "jail/probe_log.h"
 
 static const struct {
     const char *name; /* in JSON */
@@ -169,6 +172,9 @@ static int examine_and_print(bool is_json)
         command_complain("doctor", err);
         return 1;
     }
+    struct log_sink sink;
+    if (log_sink_init(&sink, COOP_LOG_OFF, NULL) == 0)
+        probe_log(&sink.log, findings.probe);
     (void)fflush(stdout); /* the twins are forks */
     examine(&findings);
     int status = is_well(&findings) ? 0 : 1;
@@ -182,25 +188,39 @@ static int examine_and_print(bool is_json)
     return status;
 }
 
+struct asked {
+    bool is_json, is_clean;
+};
+
 static int ask_json(void *context, const char *value, coop_error **err)
 {
-    bool *is_json = context;
+    struct asked *asked = context;
 
     (void)value;
     (void)err;
-    *is_json = true;
+    asked->is_json = true;
+    return 0;
+}
+
+static int ask_clean(void *context, const char *value, coop_error **err)
+{
+    struct asked *asked = context;
+
+    (void)value;
+    (void)err;
+    asked->is_clean = true;
     return 0;
 }
 
 static int doctor_main(int argc, char **argv)
 {
     auto_error coop_error *err = NULL;
-    bool is_json = false;
+    struct asked asked = { .is_json = false };
 
     /* Said by the self-test to its own copy in the box. */
     if (argc > 1 && strcmp(argv[1], "--inside") == 0)
         return selftest_inside(argc - 2, argv + 2);
-    int n = command_parse(&command_doctor, argc, argv, &is_json, &err);
+    int n = command_parse(&command_doctor, argc, argv, &asked, &err);
     if (n == -ECANCELED)
         return 0;
     if (n >= 0 && n < argc)
@@ -210,11 +230,13 @@ static int doctor_main(int argc, char **argv)
         command_complain("doctor", err);
         return 2;
     }
-    return examine_and_print(is_json);
+    return asked.is_clean ? doctor_clean() : examine_and_print(asked.is_json);
 }
 
 static const struct command_option doctor_options[] = {
     { "json", 0, NULL, "print a JSON document", ask_json },
+    { "clean", 0, NULL, "take away what killed boxes have left on the host, and nothing else",
+      ask_clean },
     { "help", 'h', NULL, "show this help", NULL },
     { 0 },
 };

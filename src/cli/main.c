@@ -19,7 +19,8 @@
 
 static const struct command *const commands[] = {
     &command_run,          &command_plan,  &command_status, &command_doctor, &command_config,
-    &command_check_config, &command_allow, &command_whoami, &command_why,    &command_mcp,
+    &command_check_config, &command_allow, &command_whoami, &command_why,    &command_learn,
+    &command_mcp,          &command_audit, &command_net,
 };
 
 static void help(FILE *out)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/chain.h"
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "base/suggest.h"
 #include "cli/complain.h"
 #include "policy/env_rules.h"
+#include "policy/hosts.h"
 #include "policy/policy.h"
 
 #define POLICY(context) (((struct policy_arguments *)(context))->policy)
@@ -42,7 +44,10 @@ static int set_root(void *context, const char *value, coop_error **err)
     free(arguments->root);
     arguments->root = directory;
     IDENTITY(context)->workspace = directory;
-    return coop_policy_set_root(POLICY(context), directory, read_only, err);
+    int r = coop_policy_set_root(POLICY(context), directory, read_only, err);
+    return r < 0 || !read_only ? r
+                               : policy_note(POLICY(context), POLICY_NOTE_READ_ONLY,
+                                             (struct origin){ "--root", 0, 0 }, err);
 }
 
 static int set_config(void *context, const char *value, coop_error **err)
@@ -78,15 +83,24 @@ static int set_same_path(void *context, const char *value, coop_error **err)
     return coop_policy_set_same_path(POLICY(context), true, err);
 }
 
+/* Who said so of a value that was just set. */
+static int note_value(void *context, int r, enum policy_note what, const char *flag,
+                      coop_error **err)
+{
+    return r < 0 ? r : policy_note(POLICY(context), what, (struct origin){ flag, 0, 0 }, err);
+}
+
 static int set_read_only(void *context, const char *value, coop_error **err)
 {
     (void)value;
-    return coop_policy_set_read_only(POLICY(context), true, err);
+    return note_value(context, coop_policy_set_read_only(POLICY(context), true, err),
+                      POLICY_NOTE_READ_ONLY, "--read-only", err);
 }
 
 static int set_restrict(void *context, const char *value, coop_error **err)
 {
-    return coop_policy_set_restrict(POLICY(context), value, err);
+    return note_value(context, coop_policy_set_restrict(POLICY(context), value, err),
+                      POLICY_NOTE_RESTRICT, "--restrict", err);
 }
 
 /* Who said so of the mount that was just added. */
@@ -111,8 +125,10 @@ static int add_shared(void *context, const char *value, bool read_only, coop_err
         if (!absolute)
             return fail_as(err, fail(err, errno, "open the mount source '%s'", source),
                            COOP_ERROR_BAD_POLICY);
+        policy_make_way(POLICY(context), absolute);
         return coop_policy_add_bind(POLICY(context), absolute, NULL, read_only, err);
     }
+    policy_make_way(POLICY(context), target ? target : source);
     return coop_policy_add_bind(POLICY(context), source, target, read_only, err);
 }
 
@@ -148,6 +164,7 @@ static int add_volume(void *context, const char *value, coop_error **err)
     if (*source != '/' && *source != '.' && *source != '~')
         return bad(err, "volume source", source,
                    "a path beginning with '/' or '.' (coop has no named volumes)");
+    policy_make_way(POLICY(context), target);
     return note(context, coop_policy_add_bind(POLICY(context), source, target, read_only, err),
                 "--volume", err);
 }
@@ -236,6 +253,7 @@ static int add_mount(void *context, const char *value, coop_error **err)
     }
     if (!words.target)
         return bad(err, "mount", value, "a target=PATH in it");
+    policy_make_way(POLICY(context), words.target);
     if (strcmp(words.type, "tmpfs") == 0) {
         if (words.source)
             return bad(err, "mount", value, "no source with type=tmpfs");
@@ -271,16 +289,36 @@ static int add_protect_write(void *context, const char *value, coop_error **err)
                               (struct origin){ "--protect-write", 0, 0 }, err);
 }
 
+/* The owner's files may say so for everybody; a run on somebody's behalf may not. */
+static int check_owner(void *context, const char *option, coop_error **err)
+{
+    const struct identity *identity = IDENTITY(context);
+    const struct trust_decision *decision = &identity->decision;
+
+    if (!identity->as || decision->trust == TRUST_OWNER ||
+        !config_bool(identity->config, "sandbox.enabled")) /* then all run on the host */
+        return 0;
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EACCES,
+                      "%s is for the owner, and '%s' has the trust '%s'", option, identity->as,
+                      trust_names[decision->trust]);
+    return fail_hint(err, r, "what all may see is listed in protect.allow of the owner's file");
+}
+
 static int add_unprotect(void *context, const char *value, coop_error **err)
 {
-    return policy_add_protect(POLICY(context), value, COOP_PROTECT_SHOW,
-                              (struct origin){ "--unprotect", 0, 0 }, err);
+    int r = check_owner(context, "--unprotect", err);
+
+    return r < 0 ? r
+                 : policy_add_protect(POLICY(context), value, COOP_PROTECT_SHOW,
+                                      (struct origin){ "--unprotect", 0, 0 }, err);
 }
 
 static int lift_protect(void *context, const char *value, coop_error **err)
 {
+    int r = check_owner(context, "--no-protect", err);
+
     (void)value;
-    return coop_policy_set_protect_defaults(POLICY(context), false, err);
+    return r < 0 ? r : coop_policy_set_protect_defaults(POLICY(context), false, err);
 }
 
 static int ignore_case(void *context, const char *value, coop_error **err)
@@ -344,18 +382,94 @@ static int find_word(const char *const *words, const char *what, const char *val
         if (strcmp(words[i], value) == 0)
             return i;
     const char *near = suggest(value, words);
-    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad %s '%s': expected %s, %s%s%s", what,
-                      value, words[0], words[1], words[2] ? " or " : "", words[2] ? words[2] : "");
+    auto_buffer struct buffer expected = { 0 };
+    for (int i = 0; words[i]; i++)
+        buffer_printf(&expected, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+    int r = expected.failed ? fail_no_memory(err)
+                            : fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                                        "bad %s '%s': expected %s", what, value, expected.data);
     return near ? fail_hint(err, r, "did you mean %s?", near) : r;
 }
 
 static int set_network(void *context, const char *value, coop_error **err)
 {
-    static const char *const words[] = { "none", "off", "host", NULL };
-    int i = find_word(words, "network", value, err);
+    int i = find_word(policy_network_names, "network", value, err);
 
     ((struct policy_arguments *)context)->network_flag = "--network";
-    return i < 0 ? i : coop_policy_set_network(POLICY(context), (coop_network)i, err);
+    return note_value(context,
+                      i < 0 ? i : coop_policy_set_network(POLICY(context), (coop_network)i, err),
+                      POLICY_NOTE_NETWORK, "--network", err);
+}
+
+/* Whoever names a host on the command line wants the gate, unless --network says otherwise. */
+static int note_host(struct policy_arguments *arguments, int r)
+{
+    arguments->names_hosts = true;
+    return r;
+}
+
+static int allow_host(void *context, const char *value, coop_error **err)
+{
+    return note_host(context, policy_add_host(POLICY(context), value, false,
+                                              (struct origin){ "--allow", 0, 0 }, err));
+}
+
+static int deny_host(void *context, const char *value, coop_error **err)
+{
+    return note_host(context, policy_add_host(POLICY(context), value, true,
+                                              (struct origin){ "--deny", 0, 0 }, err));
+}
+
+static int reach_port(void *context, const char *value, coop_error **err)
+{
+    char text[32];
+    uint64_t port = 0;
+    int r = quantity_count(value, 1, 65535, &port, err);
+
+    if (r < 0)
+        return r;
+    (void)snprintf(text, sizeof text, "localhost:%u", (unsigned)port);
+    return note_host(context, policy_add_host(POLICY(context), text, false,
+                                              (struct origin){ "--reach", 0, 0 }, err));
+}
+
+static int publish_port(void *context, const char *value, coop_error **err)
+{
+    uint16_t outside = 0;
+    uint16_t inside = 0;
+    int r = policy_parse_publish(value, &outside, &inside, err);
+
+    if (r == 0)
+        r = coop_policy_add_publish(POLICY(context), outside, inside, err);
+    return note_host(context, r);
+}
+
+static int set_proxy_env(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_proxy_env(POLICY(context), true, err);
+}
+
+/* The network that the flags choose together. */
+static int settle_network(struct policy_arguments *arguments, coop_error **err)
+{
+    coop_network network = arguments->policy->network;
+
+    if (!arguments->names_hosts)
+        return 0;
+    if (!arguments->network_flag) {
+        arguments->network_flag = "--allow";
+        return network == COOP_NETWORK_NAT
+                   ? 0
+                   : coop_policy_set_network(arguments->policy, COOP_NETWORK_GATE, err);
+    }
+    if (network == COOP_NETWORK_GATE || network == COOP_NETWORK_NAT)
+        return 0;
+    int r =
+        fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                  "--network %s and rules about hosts do not go together: no gate asks for them",
+                  policy_network_names[network]);
+    return fail_hint(err, r, "leave --network out, or write --network gate");
 }
 
 static int set_mode(void *context, const char *value, coop_error **err)
@@ -372,16 +486,24 @@ static int set_profile(void *context, const char *value, coop_error **err)
     int i = find_word(words, "profile", value, err);
 
     ((struct policy_arguments *)context)->profile_flag = "--profile";
-    return i < 0 ? i : coop_policy_set_profile(POLICY(context), (coop_profile)i, err);
+    return note_value(context,
+                      i < 0 ? i : coop_policy_set_profile(POLICY(context), (coop_profile)i, err),
+                      POLICY_NOTE_PROFILE, "--profile", err);
 }
 
 static int set_limit(void *context, coop_limit limit, const char *value,
                      int (*parse)(const char *, uint64_t *, coop_error **), coop_error **err)
 {
+    static const char *const flags[COOP_LIMIT_COUNT] = {
+        "--memory",    "--pids",       "--cpus",     "--cpu-seconds",
+        "--file-size", "--open-files", "--tmp-size",
+    };
     uint64_t number = COOP_LIMIT_NONE;
     int r = strcmp(value, "none") == 0 ? 0 : parse(value, &number, err);
 
-    return r < 0 ? r : coop_policy_set_limit(POLICY(context), limit, number, err);
+    if (r == 0)
+        r = coop_policy_set_limit(POLICY(context), limit, number, err);
+    return note_value(context, r, (enum policy_note)(POLICY_NOTE_LIMIT + limit), flags[limit], err);
 }
 
 static int parse_count(const char *value, uint64_t *out, coop_error **err)
@@ -434,7 +556,7 @@ static int set_timeout(void *context, const char *value, coop_error **err)
     if (r == 0 && ms == 0 && !is_none)
         return bad(err, "duration", value, "more than 0");
     arguments->options.timeout_ms = ms;
-    return r;
+    return note_value(context, r, POLICY_NOTE_TIMEOUT, "--timeout", err);
 }
 
 static int keep_fd(void *context, const char *value, coop_error **err)
@@ -454,7 +576,19 @@ static int keep_fd(void *context, const char *value, coop_error **err)
 static int allow_sockets(void *context, const char *value, coop_error **err)
 {
     (void)value;
-    return coop_policy_set_host_sockets(POLICY(context), true, err);
+    return note_value(context, coop_policy_set_host_sockets(POLICY(context), true, err),
+                      POLICY_NOTE_SOCKETS, "--allow-sockets", err);
+}
+
+static int add_socket(void *context, const char *value, coop_error **err)
+{
+    auto_free char *absolute = *value == '/' ? NULL : realpath(value, NULL);
+
+    if (*value != '/' && !absolute)
+        return fail_as(err, fail(err, errno, "open the socket '%s'", value), COOP_ERROR_BAD_POLICY);
+    policy_make_way(POLICY(context), absolute ? absolute : value);
+    return note(context, coop_policy_add_socket(POLICY(context), absolute ? absolute : value, err),
+                "--socket", err);
 }
 
 static int set_shell_text(void *context, const char *value, coop_error **err)
@@ -475,10 +609,30 @@ static int set_shell_text(void *context, const char *value, coop_error **err)
         ((struct policy_arguments *)context)->field = true;                     \
         return 0;                                                               \
     }
+static int set_explain(void *context, const char *value, coop_error **err)
+{
+    coop_explain *explain = &((struct policy_arguments *)context)->options.explain;
+
+    if (!value)
+        *explain = COOP_EXPLAIN_WRITES;
+    else if (strcmp(value, "all") == 0)
+        *explain = COOP_EXPLAIN_ALL;
+    else if (strcmp(value, "none") == 0)
+        *explain = COOP_EXPLAIN_NONE;
+    else
+        return bad(err, "value", value, "--explain, --explain=all or --explain=none");
+    return 0;
+}
+
 SET_FLAG(tty)
 SET_FLAG(json)
 SET_FLAG(quiet)
 SET_FLAG(as_bwrap)
+
+static int set_log_format(void *context, const char *value, coop_error **err)
+{
+    return log_sink_format(&((struct policy_arguments *)context)->sink, value, err);
+}
 
 /* clang-format off */
 #define POLICY_OPTIONS \
@@ -507,7 +661,13 @@ SET_FLAG(as_bwrap)
     { "chdir", 0, "DIR", "directory to start in, as the box sees it", set_chdir }, \
     { "uid", 0, "UID", "user id inside (default: the caller's own)", set_uid }, \
     { "hostname", 0, "NAME", "host name inside (default: coop)", set_hostname }, \
-    { "network", 0, "none|off|host", "none: private loopback (default); off: no sockets but AF_UNIX", set_network }, \
+    { "network", 0, "none|off|gate|nat|host", "none: private loopback (default); off: no sockets but AF_UNIX", set_network }, \
+    { "allow", 0, "HOST[:PORT]", "let it connect there, for example github.com:443; see coop-policy(5)", allow_host }, \
+    { "deny", 0, "HOST[:PORT]", "but not there, whatever else allows it", deny_host }, \
+    { "reach", 0, "PORT", "its 127.0.0.1:PORT leads to the host's own", reach_port }, \
+    { "publish", 0, "HOSTPORT:PORT", "the host's 127.0.0.1:HOSTPORT leads to its 127.0.0.1:PORT", publish_port }, \
+    { "proxy-env", 0, NULL, "set https_proxy and the like, for programs that insist on a proxy", set_proxy_env }, \
+    { "socket", 0, "PATH", "let it connect to this unix socket of the host, and to no other", add_socket }, \
     { "allow-sockets", 0, NULL, "let it connect to the host's unix sockets that it can see", allow_sockets }, \
     { "memory", 'm', "SIZE", "memory of the whole box (default: 2g)", set_memory }, \
     { "pids", 0, "N", "processes and threads (default: 512)", set_pids }, \
@@ -525,8 +685,10 @@ SET_FLAG(as_bwrap)
 
 const struct command_option policy_options_run[] = {
     POLICY_OPTIONS,
+    { "explain", 0, "[=all|none]", "look at more, so that more refusals can be told", set_explain },
     { "json", 0, NULL, "capture the output and print a result document", flag_json, true },
     { "quiet", 'q', NULL, "say nothing of its own unless it fails", flag_quiet },
+    { "log-format", 0, "text|json", "how lines of the log look that COOP_LOG=debug and the like ask for", set_log_format, true },
     { "help", 'h', NULL, "show this help" },
     { 0 },
 };
@@ -607,6 +769,25 @@ static int fill_from_config(struct policy_arguments *arguments, coop_error **err
     return r;
 }
 
+/* A configuration with mistakes in it says nothing: then what is usual holds. */
+static int read_audit(struct policy_arguments *arguments, coop_error **err)
+{
+    const struct identity *identity = &arguments->identity;
+    bool is_read =
+        identity->config && identity->findings.n_errors == 0 && !identity->findings.failed;
+
+    return audit_settings_read(is_read ? identity->config : NULL, &arguments->audit, err);
+}
+
+/* Where the records are is read from the configuration, where they are shown from the flags too. */
+static int hide_audit(struct policy_arguments *arguments, coop_error **err)
+{
+    const struct identity *identity = &arguments->identity;
+
+    return audit_hide(&arguments->audit, identity->workspace_path, identity->is_for_reading,
+                      arguments->policy, err);
+}
+
 int policy_arguments_parse(struct policy_arguments *arguments, const struct command *command,
                            int argc, char **argv, coop_error **err)
 {
@@ -616,10 +797,26 @@ int policy_arguments_parse(struct policy_arguments *arguments, const struct comm
     arguments->identity.is_for_reading = command == &command_plan || arguments->is_question;
     if (r == 0)
         r = command_parse_early(command, argc, argv, arguments, err);
-    if (r >= 0)
+    if (r >= 0) {
+        arguments->operands = argv + r;
         r = fill_from_config(arguments, err);
+        arguments->is_refused = r < 0;
+        int read = read_audit(arguments, r < 0 ? NULL : err);
+        r = r < 0 ? r : read;
+    }
     if (r >= 0)
         r = command_parse(command, argc, argv, arguments, err);
+    if (r >= 0) {
+        int settled = settle_network(arguments, err);
+
+        r = settled < 0 ? settled : r;
+    }
+    if (r >= 0) {
+        int hidden = hide_audit(arguments, err);
+
+        arguments->is_refused = hidden < 0;
+        r = hidden < 0 ? hidden : r;
+    }
     return r;
 }
 
@@ -628,13 +825,20 @@ int policy_arguments_init(struct policy_arguments *arguments, coop_error **err)
     *arguments = (struct policy_arguments){ .options = { .size = sizeof arguments->options } };
     arguments->options.keep_fds = arguments->keep_fds;
     arguments->options.env_pass = arguments->env_pass;
-    return coop_policy_new(&arguments->policy, err);
+    arguments->audit.mode = AUDIT_OFF; /* until the configuration is read */
+    int r = log_sink_init(&arguments->sink, COOP_LOG_OFF, err);
+    if (arguments->sink.log.level != COOP_LOG_OFF)
+        arguments->options.log = &arguments->sink.log;
+    return r < 0 ? r : coop_policy_new(&arguments->policy, err);
 }
 
 void policy_arguments_done(struct policy_arguments *arguments)
 {
     coop_policy_free(arguments->policy);
     identity_done(&arguments->identity);
+    chain_close(take_ptr(arguments->audit_log));
+    buffer_done(&arguments->audit_command);
+    audit_settings_done(&arguments->audit);
     free(arguments->cron_argv);
     free(arguments->root);
     arguments->root = NULL;

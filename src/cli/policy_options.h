@@ -3,12 +3,17 @@
  */
 #pragma once
 
+#include "audit/settings.h"
+#include "base/buffer.h"
+#include "base/log_sink.h"
 #include "cli/command.h"
 #include "coop/coop.h"
 #include "tools/identity.h"
 
 #define POLICY_MAX_KEEP 64
 #define POLICY_MAX_PASS 256
+
+struct chain;
 
 struct policy_arguments {
     coop_policy *policy;
@@ -22,8 +27,17 @@ struct policy_arguments {
     char **cron_argv;    /* of --cron */
     const char *shell_text;
     const char *network_flag, *profile_flag; /* the flag, where one was given; else NULL */
+    bool names_hosts;                        /* a flag did */
     bool tty, json, quiet, has_timeout, as_bwrap;
     bool is_question; /* who may run nothing gets that as the answer */
+    struct audit_settings audit;
+    struct chain *audit_log;     /* opened while there was time; NULL: not yet */
+    struct buffer audit_command; /* in short */
+    bool is_refused;             /* the configuration, or who it is, does not let anything run */
+    char **operands;             /* what follows the options, NULL until that is known */
+    struct log_sink sink;
+    bool output_to_stderr, without_input; /* how a command is connected that coop learn watches */
+    bool is_interrupted;                  /* by a signal from outside, which the command has too */
 };
 
 /* Reads the configuration and the flags. Returns as command_parse() does; to be undone in any case. */

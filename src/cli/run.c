@@ -7,6 +7,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/policy_options.h"
+#include "cli/run_audit.h"
 
 #define GRACE_MS 2000
 
@@ -80,7 +82,8 @@ int run_signal_fd(void)
 }
 
 /* Signals for coop are meant for the command. The third interrupt means it. */
-static void on_signal(coop_box *box, int signal_fd, unsigned *n_interrupts)
+static void on_signal(coop_box *box, int signal_fd, unsigned *n_interrupts,
+                      struct policy_arguments *arguments)
 {
     struct signalfd_siginfo info;
 
@@ -89,6 +92,8 @@ static void on_signal(coop_box *box, int signal_fd, unsigned *n_interrupts)
 
         if (number == SIGWINCH)
             continue;
+        if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+            arguments->is_interrupted = true;
         if (number == SIGINT && ++*n_interrupts >= 3) {
             (void)coop_kill(box);
             continue;
@@ -103,7 +108,7 @@ static void on_signal(coop_box *box, int signal_fd, unsigned *n_interrupts)
     }
 }
 
-static int watch(coop_box *box, int signal_fd, coop_error **err)
+static int watch(coop_box *box, int signal_fd, struct policy_arguments *arguments, coop_error **err)
 {
     struct pollfd fds[] = { { .fd = coop_box_fd(box), .events = POLLIN },
                             { .fd = signal_fd, .events = POLLIN } };
@@ -114,7 +119,7 @@ static int watch(coop_box *box, int signal_fd, coop_error **err)
         if (poll(fds, COUNT(fds), -1) < 0 && errno != EINTR)
             return fail(err, errno, "wait for the sandbox");
         if (fds[1].revents)
-            on_signal(box, signal_fd, &n_interrupts);
+            on_signal(box, signal_fd, &n_interrupts, arguments);
         r = coop_step(box, err);
     } while (r == 0);
     return r < 0 ? r : 0;
@@ -123,6 +128,7 @@ static int watch(coop_box *box, int signal_fd, coop_error **err)
 /* Output goes out as it comes. Somebody who does not read it must not hold the box alive. */
 struct streaming {
     coop_box *box;
+    struct policy_arguments *arguments;
     int signal_fd;
     unsigned n_interrupts;
     uint64_t deadline_ms; /* 0: none */
@@ -172,7 +178,8 @@ static bool wait_for_room(struct streaming *streaming, int fd)
         if (poll(fds, COUNT(fds), timeout) < 0 && errno != EINTR)
             return false;
         if (fds[1].revents)
-            on_signal(streaming->box, streaming->signal_fd, &streaming->n_interrupts);
+            on_signal(streaming->box, streaming->signal_fd, &streaming->n_interrupts,
+                      streaming->arguments);
         if (fds[0].revents)
             return true;
     }
@@ -181,7 +188,8 @@ static bool wait_for_room(struct streaming *streaming, int fd)
 static void pass_on(void *context, coop_stream stream, const char *bytes, size_t n)
 {
     struct streaming *streaming = context;
-    int fd = stream == COOP_STREAM_STDERR ? STDERR_FILENO : STDOUT_FILENO;
+    int fd = stream == COOP_STREAM_STDERR || streaming->arguments->output_to_stderr ? STDERR_FILENO
+                                                                                    : STDOUT_FILENO;
 
     while (n > 0) {
         /* A pipe with room takes this much without blocking. */
@@ -201,16 +209,16 @@ static void pass_on(void *context, coop_stream stream, const char *bytes, size_t
     }
 }
 
-static int run_streaming(coop_sandbox *sandbox, char *const argv[],
-                         struct policy_arguments *arguments, coop_result **out, coop_error **err)
+int run_streaming(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *arguments,
+                  coop_result **out, coop_error **err)
 {
     coop_box *box = NULL;
     auto_close int signal_fd = run_signal_fd();
-    struct streaming streaming = { .signal_fd = signal_fd };
+    struct streaming streaming = { .arguments = arguments, .signal_fd = signal_fd };
 
     arguments->options.on_output = pass_on;
     arguments->options.context = &streaming;
-    arguments->options.relay_input = true;
+    arguments->options.relay_input = !arguments->without_input;
     arguments->options.input_fd = STDIN_FILENO;
     if (arguments->options.timeout_ms)
         streaming.deadline_ms = now_ms() + arguments->options.timeout_ms;
@@ -219,7 +227,8 @@ static int run_streaming(coop_sandbox *sandbox, char *const argv[],
         return r;
     streaming.box = box;
     run_say_tier(box, arguments);
-    r = watch(box, signal_fd, err);
+    run_audit_prepare(arguments, argv);
+    r = watch(box, signal_fd, arguments, err);
     if (r < 0)
         (void)coop_kill(box);
     int waited = coop_wait(box, out, r < 0 ? NULL : err);
@@ -242,7 +251,8 @@ static int run_captured(coop_sandbox *sandbox, char *const argv[],
     if (r < 0)
         return r;
     run_say_tier(box, arguments);
-    r = watch(box, signal_fd, err);
+    run_audit_prepare(arguments, argv);
+    r = watch(box, signal_fd, arguments, err);
     if (r < 0)
         (void)coop_kill(box);
     int waited = coop_wait(box, out, r < 0 ? NULL : err);
@@ -288,22 +298,33 @@ void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
                 tier == COOP_TIER_NONE ? "" : "; 'coop doctor' says why");
 }
 
-/* Words for what ended the command, where its exit status alone would not say. */
+/* One line each, for people: what was refused, by whom, and what would permit it. */
 static void explain(const coop_result *result)
 {
+    struct buffer lines = { 0 };
+
     for (size_t i = 0; i < coop_result_n_denials(result); i++) {
         const coop_denial *denial = coop_result_denial(result, i);
-        struct buffer line = { 0 };
 
-        buffer_printf(&line, "coop run: refused: ");
-        printable_append(&line, denial->target, strlen(denial->target));
-        buffer_printf(&line, " (%s, from %s)", denial->rule, denial->origin);
+        buffer_printf(&lines, "coop run: refused: %s ", denial->operation);
+        printable_append(&lines, denial->target, strlen(denial->target));
+        if (denial->count > 1)
+            buffer_printf(&lines, " (%" PRIu64 " times)", denial->count);
+        buffer_append_string(&lines, ": ");
+        printable_append(&lines, denial->why, strlen(denial->why));
+        buffer_append_string(&lines, " (");
+        printable_append(&lines, denial->rule, strlen(denial->rule));
+        buffer_printf(&lines, ", %s)", denial->origin);
         if (denial->fix)
-            buffer_printf(&line, "; allow it with %s", denial->fix);
-        if (!line.failed)
-            fprintf(stderr, "%s\n", line.data);
-        buffer_done(&line);
+            buffer_printf(&lines, "; allow it with %s", denial->fix);
+        buffer_append_char(&lines, '\n');
     }
+    if (coop_result_more_denials(result) > 0)
+        buffer_printf(&lines, "coop run: refused: %" PRIu64 " more, of other kinds\n",
+                      coop_result_more_denials(result));
+    if (!lines.failed && lines.length > 0)
+        (void)fwrite(lines.data, 1, lines.length, stderr);
+    buffer_done(&lines);
 }
 
 /* A program that cannot be executed, or the whole command that the rules do not let run. */
@@ -349,8 +370,10 @@ static int run_with(struct policy_arguments *arguments, char *const argv[], coop
 {
     coop_sandbox *sandbox = NULL;
     coop_result *result = NULL;
-    int r = coop_sandbox_new(arguments->policy, &sandbox, err);
+    int r = run_audit_begin(arguments, argv, err);
 
+    if (r == 0)
+        r = coop_sandbox_new(arguments->policy, &sandbox, err);
     if (r < 0)
         return r;
     if (arguments->tty && arguments->json)
@@ -363,7 +386,11 @@ static int run_with(struct policy_arguments *arguments, char *const argv[], coop
     else
         r = run_streaming(sandbox, argv, arguments, &result, err);
     /* Nothing is freed: coop ends now, and the kernel is quicker at it. */
-    return r < 0 ? r : finish(arguments, result);
+    if (r < 0)
+        return r;
+    int status = finish(arguments, result);
+    run_audit_end(arguments, argv, result);
+    return status;
 }
 
 static int run_main(int argc, char **argv)
@@ -384,6 +411,8 @@ static int run_main(int argc, char **argv)
         r = run_with(&arguments, command, &err);
     if (r < 0 && err)
         asked_for(&arguments, command, err, &asked);
+    if (r < 0 && err)
+        run_audit_failure(&arguments, command, status_of_error(err), err);
     policy_arguments_done(&arguments);
     if (r >= 0)
         return r;

@@ -10,6 +10,10 @@
 int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *arguments,
             coop_result **out, coop_error **err);
 
+/* What it prints goes out as it comes. */
+int run_streaming(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *arguments,
+                  coop_result **out, coop_error **err);
+
 /* Signals that coop passes on, blocked and readable. */
 int run_signal_fd(void);
 

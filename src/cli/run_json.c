@@ -1,16 +1,17 @@
 #include "base/json_write.h"
 #include "cli/run.h"
+#include "jail/result.h"
 
 void run_json_error(struct buffer *out, const coop_error *err, int status, const char *asked)
 {
     struct json_writer json;
-    bool is_denied = coop_error_get_kind(err) == COOP_ERROR_DENIED;
-    bool is_exec = is_denied || coop_error_get_kind(err) == COOP_ERROR_EXEC;
+    const coop_denial *denial = coop_error_denial(err);
+    bool is_exec = coop_error_get_kind(err) == COOP_ERROR_EXEC;
 
     json_write_init(&json, out, true);
     json_write_object_begin(&json);
     json_write_key(&json, "version");
-    json_write_uint(&json, 1);
+    json_write_uint(&json, RESULT_SCHEMA_VERSION);
     json_write_key(&json, "exit_code");
     json_write_null(&json);
     json_write_key(&json, "signal");
@@ -30,22 +31,17 @@ void run_json_error(struct buffer *out, const coop_error *err, int status, const
     json_write_object_end(&json);
     json_write_key(&json, "denials");
     json_write_array_begin(&json);
-    if (is_exec) {
-        json_write_object_begin(&json);
-        json_write_key(&json, "operation");
-        json_write_text(&json, "exec");
-        json_write_key(&json, "target");
-        json_write_text(&json, asked);
-        json_write_key(&json, "rule");
-        json_write_text(&json, is_denied ? "the rules for commands" : "the view of the box");
-        json_write_key(&json, "origin");
-        json_write_text(&json, is_denied ? "commands" : "default");
-        json_write_key(&json, "fix");
-        json_write_text(&json, coop_error_hint(err));
-        json_write_key(&json, "count");
-        json_write_uint(&json, 1);
-        json_write_object_end(&json);
-    }
+    if (denial)
+        result_json_denial(&json, denial);
+    else if (is_exec)
+        result_json_denial(&json, &(coop_denial){ .operation = "exec",
+                                                  .target = asked,
+                                                  .rule = "the box's own view",
+                                                  .origin = "built-in default",
+                                                  .fix = coop_error_hint(err),
+                                                  .count = 1,
+                                                  .error = coop_error_errno(err),
+                                                  .why = coop_error_message(err) });
     json_write_array_end(&json);
     json_write_object_end(&json);
     json_write_finish(&json);

@@ -9,11 +9,13 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_write.h"
+#include "base/log_sink.h"
 #include "cli/command.h"
 #include "cli/mark.h"
 #include "cli/probe_json.h"
 #include "cli/tier_print.h"
 #include "coop/probe.h"
+#include "jail/probe_log.h"
 
 /* The limits, by the capability that says what holds them. */
 static const struct {
@@ -82,11 +84,14 @@ static int show(bool is_json)
 {
     auto_error coop_error *err = NULL;
     coop_probe *probe = NULL;
+    struct log_sink sink;
 
     if (coop_probe_new(&probe, &err) < 0) {
         command_complain("status", err);
         return 1;
     }
+    if (log_sink_init(&sink, COOP_LOG_OFF, NULL) == 0)
+        probe_log(&sink.log, probe);
     int status = coop_probe_tier(probe) == COOP_TIER_FULL ? 0 : 1;
     if (!is_json)
         print_text(probe);

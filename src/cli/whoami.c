@@ -158,7 +158,9 @@ static void print_text(const struct identity *identity, struct buffer *out)
     line(out, "trust", trust_names[decision->user_trust],
          decision->user ? &decision->user->trust_origin : &(struct origin){ 0 });
     line(out, "ceiling", decision->has_ceiling ? trust_names[decision->ceiling] : "none",
-         decision->group ? &decision->group->origin : NULL);
+         decision->group         ? &decision->group->origin
+         : decision->has_ceiling ? &(struct origin){ 0 }
+                                 : NULL);
     line(out, "level", trust_names[decision->trust], NULL);
     line(out, "tools", trust_tools_names[meaning->tools], NULL);
     line(out, "commands", route_text(identity), NULL);
@@ -170,6 +172,9 @@ static void print_text(const struct identity *identity, struct buffer *out)
     append_secrets(identity, &stores);
     line(out, "secrets", stores.data ? stores.data : "none", NULL);
     buffer_done(&stores);
+    struct origin network;
+    const char *const *words = schema_find("sandbox.network")->words;
+    line(out, "network", words[config_network(identity->config, &network)], &network);
     for (size_t i = 0; i < COUNT(shown_keys); i++) {
         struct config_value value = config_get(identity->config, shown_keys[i]);
         struct buffer text = { 0 };
@@ -226,6 +231,14 @@ static void print_json(const struct identity *identity, struct buffer *out)
             json_write_text(&json, trust_store_names[i]);
     json_write_array_end(&json);
     json_secrets(identity, &json);
+    struct origin network;
+    const char *const *words = schema_find("sandbox.network")->words;
+    json_write_key(&json, "network");
+    json_write_object_begin(&json);
+    json_write_key(&json, "value");
+    json_write_text(&json, words[config_network(identity->config, &network)]);
+    json_origin(&json, network);
+    json_write_object_end(&json);
     json_write_key(&json, "limits");
     json_write_object_begin(&json);
     for (size_t i = 0; i < COUNT(shown_keys); i++) {

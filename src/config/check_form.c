@@ -5,11 +5,11 @@
  */
 #include "check.h"
 
-#include <arpa/inet.h>
 #include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/host_rule.h"
 #include "base/utf8.h"
 
 static bool is_between(char c, char first, char last)
@@ -54,112 +54,11 @@ static const char *variable_form(const char *name)
     return NULL;
 }
 
-/* ---- hosts */
-
-static bool is_number(const char *text, size_t n, unsigned min, unsigned max)
-{
-    unsigned value = 0;
-
-    if (n == 0 || n > 5)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_between(text[i], '0', '9'))
-            return false;
-        value = value * 10 + (unsigned)(text[i] - '0');
-    }
-    return value >= min && value <= max;
-}
-
-/* ADDRESS or ADDRESS/BITS. */
-static bool is_address(const char *text, int family)
-{
-    char address[INET6_ADDRSTRLEN];
-    unsigned char bytes[16];
-    size_t n = strcspn(text, "/");
-
-    if (n >= sizeof address)
-        return false;
-    memcpy(address, text, n);
-    address[n] = '\0';
-    if (inet_pton(family, address, bytes) != 1)
-        return false;
-    return !text[n] ||
-           is_number(text + n + 1, strlen(text + n + 1), 0, family == AF_INET ? 32 : 128);
-}
-
-static const char *label_form(const char *label, size_t n)
-{
-    if (n == 0 || n > 63)
-        return "is no host name: between its dots are 1 to 63 characters";
-    if (label[0] == '-' || label[n - 1] == '-')
-        return "is no host name: no part begins or ends with '-'";
-    for (size_t i = 0; i < n; i++) {
-        if ((unsigned char)label[i] >= 0x80)
-            return "has letters outside ASCII: write it as the name service does, with xn--";
-        if (!is_letter(label[i]) && !is_between(label[i], '0', '9') && label[i] != '-' &&
-            label[i] != '_')
-            return "is no host name: letters, digits, '-' and '.', and '*.' at the beginning only";
-    }
-    return NULL;
-}
-
-static const char *name_form(const char *name)
-{
-    const char *last = strrchr(name, '.');
-
-    if (strcmp(name, "*") == 0)
-        return NULL;
-    if (strncmp(name, "*.", 2) == 0)
-        name += 2;
-    if (strlen(name) > 253)
-        return "is longer than a host name can be";
-    last = last && last >= name ? last + 1 : name;
-    if (*last && last[strspn(last, "0123456789")] == '\0')
-        return "is neither a host name nor an address";
-    for (;;) {
-        size_t n = strcspn(name, ".");
-        const char *wrong = label_form(name, n);
-
-        if (wrong || !name[n])
-            return wrong;
-        name += n + 1;
-    }
-}
-
-/* Cuts ":PORT" off; false if it is none. An IPv6 address with a port stands in brackets. */
-static bool cut_port(char *rule)
-{
-    char *colon = strrchr(rule, ':');
-    char *bracket = strrchr(rule, ']');
-
-    if (!colon || (bracket && colon < bracket) || (!bracket && strchr(rule, ':') != colon))
-        return true;
-    *colon = '\0';
-    return is_number(colon + 1, strlen(colon + 1), 1, 65535);
-}
-
 static const char *host_form(const char *text)
 {
-    auto_free char *rule = strdup(text);
+    struct host_rule rule;
 
-    if (!rule)
-        return "does not fit into memory";
-    if (!*rule)
-        return "is empty";
-    if (strstr(rule, "://"))
-        return "is an address of the web: write the host alone";
-    if (!cut_port(rule))
-        return "has no port from 1 to 65535 behind its ':'";
-    size_t n = strlen(rule);
-    if (*rule == '[') {
-        if (rule[n - 1] != ']')
-            return "has a '[' without its ']'";
-        rule[n - 1] = '\0';
-        return is_address(rule + 1, AF_INET6) ? NULL : "has no IPv6 address in its brackets";
-    }
-    if (is_address(rule, AF_INET) || is_address(rule, AF_INET6))
-        return NULL;
-    return strchr(rule, '/') ? "is no address with the number of its bits" : name_form(rule);
+    return host_rule_parse(text, &rule);
 }
 
 /* ---- expectations */
@@ -171,11 +70,12 @@ static const char *any_form(const char *text)
 
 static const char *connect_form(const char *text)
 {
-    const char *colon = strrchr(text, ':');
+    struct host_rule rule;
+    const char *wrong = host_rule_parse(text, &rule);
 
-    if (!colon || !is_number(colon + 1, strlen(colon + 1), 1, 65535))
+    if (!wrong && (rule.first_port != rule.last_port || rule.is_udp))
         return "wants a host and a port, as in connect example.org:443";
-    return host_form(text);
+    return wrong;
 }
 
 static const char *connect_or_socket_form(const char *text)

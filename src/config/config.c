@@ -72,12 +72,38 @@ struct config layers_of_owner(const struct config *config)
     return owner;
 }
 
+/* audit = "required" becomes [audit] with mode = "required". */
+static int write_out(struct document *document)
+{
+    for (const struct schema_row *row = NULL; (row = schema_next_child(NULL, row));) {
+        struct node_entry *entry =
+            row->short_for ? node_table_find(document->root.table, row->path, strlen(row->path))
+                           : NULL;
+
+        if (!entry || (entry->value.kind != NODE_STRING && entry->value.kind != NODE_TEXT))
+            continue;
+        const struct node_string key = { row->short_for, strlen(row->short_for) };
+        struct node table = { .kind = NODE_TABLE,
+                              .place = entry->value.place,
+                              .table = document_table(document, 1) };
+        if (!table.table ||
+            node_table_add(document, table.table, key, entry->key_place, &entry->value) < 0)
+            return -ENOMEM;
+        entry->value = table;
+    }
+    return 0;
+}
+
 int config_add_document(struct config *config, enum config_layer layer, struct document *document,
                         struct findings *findings)
 {
     if (!layers_insert(config, layer, document)) {
         findings->failed = true;
         document_free(document);
+        return -ENOMEM;
+    }
+    if (write_out(document) < 0) {
+        findings->failed = true;
         return -ENOMEM;
     }
     if (check_document(document, findings) > 0)

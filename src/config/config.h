@@ -77,8 +77,9 @@ int config_add_flag(struct config *config, const char *flag, const char *key, co
 struct config_file_info {
     const char *path;
     enum config_layer layer;
-    bool is_approved;   /* a project's file, by the owner */
-    const char *digest; /* a project's file: what an approval of it is called */
+    bool is_approved; /* a project's file, by the owner */
+    const char
+        *digest; /* of path and content; "" for one with [secrets]. Approvals are called by it */
 };
 size_t config_n_files(const struct config *config);
 struct config_file_info config_file_info(const struct config *config, size_t i);

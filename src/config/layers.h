@@ -12,7 +12,7 @@ struct layer {
     enum config_layer kind;
     struct document *document;
     const struct node *overrides; /* CONFIG_OVERRIDE: the table that stands for [sandbox] */
-    char digest[SHA256_HEX_SIZE]; /* CONFIG_PROJECT: by which it is approved */
+    char digest[SHA256_HEX_SIZE]; /* by which a project's is approved; "" with secrets */
     bool is_approved;
     const struct node **hidden; /* values that an override outdoes */
     size_t n_hidden;

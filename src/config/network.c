@@ -3,7 +3,7 @@
  *
  * A layer that names the network decides. One that says only yes or no moves what the layers below
  * it say as little as it must: no network stays what is already none, and a network that goes
- * through a gate is still a network.
+ * through a gate is still a network. One that names hosts and nothing else wants the gate.
  */
 #include "config/config.h"
 #include "config/layers.h"
@@ -43,6 +43,12 @@ enum config_network layer_network(const struct layer *layer, enum config_network
         if (!yes)
             return CONFIG_NETWORK_HOST;
         return below == CONFIG_NETWORK_HOST ? CONFIG_NETWORK_NONE : below;
+    }
+    /* Whoever names hosts wants the gate. */
+    const struct node *hosts = layer_find(layer, schema_find("network.allow"), "");
+    if (below == CONFIG_NETWORK_NONE && hosts && hosts->kind == NODE_ARRAY && hosts->array->n > 0) {
+        *place = hosts->place;
+        return CONFIG_NETWORK_GATE;
     }
     return below;
 }

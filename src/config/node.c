@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "config/siphash.h"
+#include "base/siphash.h"
 
 #define SMALL 8 /* up to this many keys are compared one by one */
 

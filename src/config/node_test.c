@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "config/siphash.h"
+#include "base/siphash.h"
 #include "test/check.h"
 
 static struct node integer(int64_t value)

@@ -152,7 +152,7 @@ static bool owner_gives_all(const struct narrowing *n, const struct schema_row *
     if (config_is_set(&owner))
         return false;
     return row->flags & SCHEMA_UNSET_ALL || (strcmp(row->path, "network.allow") == 0 &&
-                                             config_network(n->owner, NULL) >= CONFIG_NETWORK_NAT);
+                                             config_network(n->owner, NULL) == CONFIG_NETWORK_HOST);
 }
 
 static bool rule_fewer(const struct narrowing *n, const struct schema_row *row,
@@ -365,18 +365,25 @@ void project_narrow(const struct config *owner, const struct layer *layer, const
     walk_table(&walk, NULL, "", &layer->document->root);
 }
 
-void project_refuse(const struct layer *layer, struct findings *findings)
+static void refuse_within(const struct layer *layer, const struct schema_row *parent,
+                          const struct node *table, struct findings *findings)
 {
-    const struct node_table *root = layer->document->root.table;
+    for (const struct node_entry *entry = table->table->first; entry; entry = entry->next) {
+        const struct schema_row *row = schema_child(parent, entry->key.bytes, entry->key.length);
 
-    for (const struct node_entry *entry = root->first; entry; entry = entry->next) {
-        const struct schema_row *row = schema_child(NULL, entry->key.bytes, entry->key.length);
-
-        if (row->project == PROJECT_NEVER)
+        if (row && row->project == PROJECT_NEVER)
             findings_add(findings, SEVERITY_ERROR, layer_origin(layer, entry->key_place),
                          "write it into the owner's own file",
                          "[%s] has no place in a project's file", row->path);
+        else if (row && row->type == SCHEMA_TABLE && entry->value.kind == NODE_TABLE)
+            refuse_within(layer, row, &entry->value, findings);
     }
+}
+
+/* Tables are no deeper than the schema. */
+void project_refuse(const struct layer *layer, struct findings *findings)
+{
+    refuse_within(layer, NULL, &layer->document->root, findings);
 }
 
 /* ---- overrides */

@@ -80,6 +80,9 @@ static const struct {
     { S "profile = 'dev'", S "profile = 'default'", true },
     { "", S "allow_sockets = true", false },
     { S "allow_sockets = true", S "allow_sockets = false", true },
+    { "", S "sockets = ['/run/a.sock']", false },
+    { S "sockets = ['/run/a.sock', '/run/b.sock']", S "sockets = ['/run/b.sock']", true },
+    { S "sockets = ['/run/a.sock']", S "sockets = ['/run/b.sock']", false },
     { "", S "isolate_pids = false", false },
     { "", S "readonly = true", true },
     { S "readonly = true", S "readonly = false", false },
@@ -95,6 +98,16 @@ static const struct {
     { "[protect]\ndefaults = false", "[protect]\ndefaults = true", true },
     { "", "[commands]\nstrength = 'enforce'", true },
     { C, "[commands]\nstrength = 'off'", false },
+    { "", "audit = 'required'", true },
+    { "", "audit = 'off'", false },
+    { "audit = 'required'", "[audit]\nmode = 'on'", false },
+    { "[audit]\nmode = 'off'", "audit = 'off'", true },
+    { "", "[audit]\nsync = true", true },
+    { "[audit]\nsync = true", "[audit]\nsync = false", false },
+    { "", "[audit]\ndirectory = '/x'", false },
+    { "", "[audit]\nmax_size = '1g'", false },
+    { "", "[audit]\nmax_age = '1d'", false },
+    { "[audit]\nkeep = 2", "[audit]\nkeep = 1", false },
     /* the network */
     { "", S "network = 'off'", true },
     { "", S "network = 'none'", true },
@@ -129,6 +142,9 @@ static const struct {
     { S "network = 'gate'\n" N "allow = ['a.org']", N "allow = ['b.org']", false },
     { S "network = 'host'", S "network = 'gate'\n" N "allow = ['b.org']", true },
     { S "network = 'host'\n" N "allow = ['a.org']", N "allow = ['b.org']", false },
+    { S "network = 'nat'", S "network = 'gate'\n" N "allow = ['10.0.0.1']", false },
+    { N "publish = ['80:80', '81:81']", N "publish = ['80:80']", true },
+    { N "publish = ['80:80']", N "publish = ['81:80']", false },
     { "", N "deny = ['a.org']", true },
     /* mounts */
     { "", S "root = '.'", true },
@@ -224,6 +240,18 @@ TEST(secrets_have_no_place_in_a_project)
     project_refuse(config->layers[1], &findings);
     CHECK(findings.n_errors == 2);
     CHECK_STR(findings.items[0].message, "[secrets] has no place in a project's file");
+}
+
+TEST(nor_have_credentials_be_they_deeper_in_it)
+{
+    auto_findings struct findings findings = { 0 };
+    auto_config struct config *config = layered(
+        "", "[network]\nproxy_env = true\n[network.credentials.a]\nhost = 'h'\nsecret = 's'\n",
+        &findings);
+
+    project_refuse(config->layers[1], &findings);
+    CHECK(findings.n_errors == 1);
+    CHECK_STR(findings.items[0].message, "[network.credentials] has no place in a project's file");
 }
 
 /* ---- overrides */

@@ -6,6 +6,7 @@ static const char *const modes[] = { "required", "preferred", "disabled", NULL }
 static const char *const networks[] = { "off", "none", "gate", "nat", "host", NULL };
 static const char *const profiles[] = { "default", "dev", NULL };
 static const char *const strengths[] = { "enforce", "check", "off", NULL };
+static const char *const audits[] = { "required", "on", "off", NULL };
 static const char *const trusts[] = { "public", "familiar", "inner", "full", "owner", NULL };
 
 #define LIST     SCHEMA_LIST
@@ -54,6 +55,8 @@ const struct schema_row schema_rows[] = {
       "dev lets debuggers work among the box's own processes", profiles },
     { "sandbox.allow_sockets", SCHEMA_BOOL, PROJECT_STRICTER, 0, "false",
       "let commands connect to unix sockets of the host that they can see" },
+    { "sandbox.sockets", SCHEMA_PATH, PROJECT_FEWER, LIST, NULL,
+      "unix sockets of the host to show, each at its own path, and to let commands connect to" },
     { "sandbox.workspace", SCHEMA_PATH, PROJECT_SAME, OWN, NULL,
       "the directory that commands may change; not set: the current one" },
     { "sandbox.same_path", SCHEMA_BOOL, PROJECT_FREE, 0, "false",
@@ -68,6 +71,17 @@ const struct schema_row schema_rows[] = {
     { "sandbox.mounts[].source", SCHEMA_PATH, PROJECT_MOUNTS, REQUIRED, NULL, "a path of the host" },
     { "sandbox.mounts[].target", SCHEMA_TARGET, PROJECT_MOUNTS, REQUIRED, NULL, "where it is shown" },
     { "sandbox.mounts[].readonly", SCHEMA_BOOL, PROJECT_MOUNTS, STRICT, "false", "it is shown read-only" },
+
+    { "audit", SCHEMA_TABLE, PROJECT_FREE, 0, NULL,
+      "the record of what was run; audit = \"required\" is short for its mode", .short_for = "mode" },
+    { "audit.mode", SCHEMA_WORD, PROJECT_STRICTER, 0, "on",
+      "required: what cannot be recorded does not begin; on: it is told and goes on; off: nothing is recorded", audits },
+    { "audit.directory", SCHEMA_PATH, PROJECT_SAME, 0, NULL,
+      "where, from / or ~; not set: coop/audit in $XDG_STATE_HOME or ~/.local/state, and /var/log/coop for root" },
+    { "audit.max_size", SCHEMA_SIZE, PROJECT_SAME, NONE, "64m", "a new file is begun when one has this size" },
+    { "audit.max_age", SCHEMA_DURATION, PROJECT_SAME, NONE, "30d", "and when its first record is this old" },
+    { "audit.keep", SCHEMA_COUNT, PROJECT_SAME, NONE, NULL, "how many older files are kept; not set: all" },
+    { "audit.sync", SCHEMA_BOOL, PROJECT_STRICTER, STRICT, "false", "wait for the disk with each record" },
 
     { "users", SCHEMA_TABLES, PROJECT_SAME, 0, NULL, "who there is" },
     { "users[].name", SCHEMA_TEXT, PROJECT_SAME, REQUIRED, NULL, "a name, used once" },
@@ -154,6 +168,26 @@ const struct schema_row schema_rows[] = {
     { "network.allow", SCHEMA_HOST, PROJECT_FEWER, LIST, NULL,
       "hosts that the gate lets through: example.org, *.example.org:443, 192.0.2.0/24" },
     { "network.deny", SCHEMA_HOST, PROJECT_MORE, LIST, NULL, "hosts that it does not, whatever allow says" },
+    { "network.publish", SCHEMA_TEXT, PROJECT_FEWER, LIST, NULL,
+      "ports of the host's loopback that lead to a port of the box: 8080:3000" },
+    { "network.credentials", SCHEMA_TABLE, PROJECT_NEVER, 0, NULL,
+      "requests that are sent on with a secret, which the box itself never has" },
+    { "network.credentials.*", SCHEMA_TABLE, PROJECT_NEVER, 0, NULL,
+      "requests to http://NAME.coop.internal, by that name: small letters, digits and -" },
+    { "network.credentials.*.host", SCHEMA_HOST, PROJECT_NEVER, REQUIRED, NULL,
+      "the host that they go to, over TLS, with its port if that is not 443" },
+    { "network.credentials.*.secret", SCHEMA_TEXT, PROJECT_NEVER, REQUIRED, NULL, "the name of the secret in [secrets]" },
+    { "network.credentials.*.header", SCHEMA_TEXT, PROJECT_NEVER, 0, NULL,
+      "the header field that holds it; not set: Authorization" },
+    { "network.credentials.*.prefix", SCHEMA_TEXT, PROJECT_NEVER, 0, NULL,
+      "what stands before it there; not set: \"Bearer \" in Authorization, nothing in others" },
+    { "network.credentials.*.env", SCHEMA_VARIABLE, PROJECT_NEVER, 0, NULL,
+      "a variable of the box that is set to http://NAME.coop.internal" },
+    { "network.credentials.*.ca", SCHEMA_PATH, PROJECT_NEVER, 0, NULL,
+      "a file of certificates to believe besides those of the host, from / or ~" },
+    { "network.credentials.*.users", SCHEMA_TEXT, PROJECT_NEVER, LIST, NULL,
+      "names of users whose boxes may use it; with neither these nor providers: boxes that run on nobody's behalf" },
+    { "network.credentials.*.providers", SCHEMA_TEXT, PROJECT_NEVER, LIST, NULL, "names of providers whose boxes may use it" },
     { "network.proxy_env", SCHEMA_BOOL, PROJECT_FREE, 0, "false",
       "set the usual proxy variables for programs that want them" },
 

@@ -68,6 +68,7 @@ struct schema_row {
     const char *also;         /* the path of another spelling of the same key; NULL: none */
     const char *same_as;      /* this is another spelling of that path */
     const char *like;         /* SCHEMA_TABLE: has the keys of that table */
+    const char *short_for;    /* SCHEMA_TABLE at the top: a text instead of it is this key of it */
 };
 
 extern const struct schema_row schema_rows[]; /* ends with a NULL path */

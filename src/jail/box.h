@@ -6,11 +6,15 @@
 #include <sys/types.h>
 
 #include "base/capture.h"
+#include "base/log.h"
 #include "coop/run.h"
 #include "jail/cgroup.h"
 #include "jail/child.h"
 #include "jail/kept_tmp.h"
 #include "jail/neighbours.h"
+#include "jail/network_gate.h"
+#include "jail/record_host.h"
+#include "jail/records.h"
 #include "jail/template.h"
 #include "plan/plan.h"
 
@@ -31,18 +35,7 @@ struct coop_sandbox {
  */
 int sandbox_keep_tmp(coop_sandbox *sandbox, const char **why, coop_error **err);
 
-#define BOX_MAX_DENIALS    64
 #define BOX_STATUS_UNKNOWN 0x7f /* what wait gives for a stopped process: no end of any sort */
-
-/* What init refused: a system call, or the socket behind a path. */
-struct box_denial {
-    int nr;   /* -1: protected paths that there was no room for */
-    int rule; /* of a protected path, -1 for others */
-    uint64_t count;
-    char text[260];
-    char *why;    /* more than the rule says; NULL: nothing */
-    char *origin; /* of PROTOCOL_RULE_LATE, where the rule stands */
-};
 
 /* A directory whose names are protected. */
 struct box_root {
@@ -55,6 +48,7 @@ enum box_state { BOX_RUNNING, BOX_STOPPED, BOX_ENDED };
 struct coop_box {
     coop_sandbox *sandbox;
     coop_run_options options;
+    struct log_span span; /* "sandbox_exec" */
     struct plan plan;
     char digest[65]; /* of the policy */
     char session[33];
@@ -86,11 +80,14 @@ struct coop_box {
     uint64_t cpu_us, max_rss, bytes_written;
     uint64_t peak_sampled, segments;
     struct cgroup_usage usage;
-    struct box_denial denials[BOX_MAX_DENIALS];
-    size_t n_denials;
     struct box_root *roots;
     size_t n_roots;
     struct guard *guard; /* NULL: nothing is guarded */
+    struct network_gate gate;
+    struct records records;
+    short slots[RECORDS_MAX]; /* by init's own number of a refusal: which record, from 1 */
+    struct record_host record_host;
+    char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;
 };
 

@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 
 #include "jail/door.h"
+#include "jail/door_watch.h"
 #include "jail/protocol.h"
+#include "plan/seccomp.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -21,7 +23,7 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define INIT_IMAGE_FD 9
+#define INIT_IMAGE_FD 10
 
 static int report(struct child *child, size_t step, long error)
 {
@@ -100,9 +102,11 @@ static long execute(struct child *child)
     long result = -ENOENT;
 
     for (size_t i = 0; plan->candidates[i]; i++) {
-        long r = raw(SYS_execve, plan->candidates[i], plan->argv, plan->environment);
+        long r =
+            raw(SYS_execve, plan->candidates[i], plan->argv, plan->environment, SECCOMP_OWN_CALL);
 
-        if (r == -ENOENT && raw(SYS_faccessat, AT_FDCWD, plan->candidates[i], 0) == 0)
+        if (r == -ENOENT &&
+            raw(SYS_faccessat, AT_FDCWD, plan->candidates[i], 0, SECCOMP_OWN_CALL) == 0)
             child->exists = 1;
         if (r != -ENOENT && r != -ENOTDIR) {
             child->candidate = i;
@@ -207,8 +211,10 @@ static long keep_capabilities(uint64_t kept)
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
 static void close_all_but(const struct child *child)
 {
-    const int kept[] = { child->control_fd, child->init_fd,     child->listener_fd, child->rules_fd,
-                         child->project_fd, child->skeleton_fd, child->watch_fd };
+    const int kept[] = {
+        child->control_fd, child->init_fd,     child->listener_fd, child->rules_fd,
+        child->project_fd, child->skeleton_fd, child->watch_fd,    child->names_fd
+    };
     unsigned from = child->terminal_fd >= 0 ? 1 : 0;
 
     for (;;) {
@@ -266,7 +272,7 @@ static long arrange_descriptors(struct child *child)
     close_all_but(child);
     int *const fds[] = { &child->control_fd, &child->listener_fd, &child->rules_fd,
                          &child->project_fd, &child->skeleton_fd, &child->watch_fd,
-                         &child->init_fd };
+                         &child->names_fd,   &child->init_fd };
     for (size_t i = 0; r >= 0 && i < sizeof fds / sizeof *fds; i++)
         r = move_up(fds[i]);
     if (r >= 0)
@@ -282,6 +288,8 @@ static long arrange_descriptors(struct child *child)
     if (r >= 0)
         r = place_at(child->watch_fd, PROTOCOL_WATCH_FD, 0);
     if (r >= 0)
+        r = place_at(child->names_fd, PROTOCOL_NAMES_FD, 0);
+    if (r >= 0)
         r = place_at(child->init_fd, INIT_IMAGE_FD, O_CLOEXEC);
     if (r >= 0)
         (void)raw(NR_CLOSE_RANGE, INIT_IMAGE_FD + 1, ~0u, 0);
@@ -293,10 +301,12 @@ static long become_init(struct child *child)
     static const char *const no_environment[] = { NULL };
     char pid[24];
     char umask[24];
-    char flags[4] = "";
-    const char *arguments[] = { "coop-init",
-                                write_number(pid + sizeof pid, (unsigned long)child->command_pid),
-                                NULL, NULL, NULL };
+    char flags[8] = "";
+    const char *arguments[] = {
+        "coop-init", write_number(pid + sizeof pid, (unsigned long)child->command_pid),
+        NULL,        NULL,
+        NULL,        NULL
+    };
     size_t n = 0;
 
     if (child->listener_fd >= 0) {
@@ -305,9 +315,16 @@ static long become_init(struct child *child)
             flags[n++] = DOOR_RULES;
         if (child->project_fd >= 0)
             flags[n++] = DOOR_PROJECT;
+        if (child->names_fd >= 0)
+            flags[n++] = DOOR_NAMES;
+        if (child->plan->watch == PLAN_WATCH_WRITES || child->plan->watch == PLAN_WATCH_LOOKUPS)
+            flags[n++] = DOOR_WATCH_WRITES;
+        if (child->plan->watch == PLAN_WATCH_LOOKUPS)
+            flags[n++] = DOOR_WATCH_LOOKUPS;
         flags[n] = '\0';
         arguments[2] = flags;
         arguments[3] = write_number(umask + sizeof umask, child->umask);
+        arguments[4] = child->plan->sockets;
     }
     uint64_t kept = init_capabilities(child);
     long r = child_shrink_bounding_set(kept);

@@ -29,6 +29,7 @@ struct child {
     int stdio_fds[3];      /* -1 with a terminal of its own */
     int init_fd;           /* the init image */
     int rules_fd;          /* protected paths for init, -1 if none */
+    int gate_fd;           /* where the network gate gets its sockets, -1 if none */
     int cgroup_fds[3];     /* cgroup.procs files to join, -1 if none */
     const int *keep_fds;
     size_t n_keep_fds;
@@ -39,6 +40,7 @@ struct child {
 
     /* the child's own */
     int pool_fd, skeleton_fd, root_fd, proc_fd, terminal_fd;
+    int names_fd;          /* the resolver that knows no names, likewise; -1: none */
     int listener_fd;       /* made by the command's process in the table that both share */
     bool pool_is_attached; /* an older kernel wanted it */
     int place_fd, pristine_fd, masks_fd; /* mask_steps.h */
@@ -51,6 +53,7 @@ struct child {
     uint32_t network_done;  /* a futex: 0 while the network namespace is being made */
     int network_fd;         /* the namespace, or -errno */
     uint32_t proc_ready;    /* a futex: 1 when proc_fd is what it will be */
+    uint32_t map_ready;     /* a futex: 1 when the user namespace has its ids */
 
     /* what the parent reads afterwards */
     volatile int error;          /* 0: the command was executed */
@@ -58,6 +61,7 @@ struct child {
     volatile int is_executing;   /* all steps of the command are done */
     volatile int has_init;       /* init was about to be executed, so nobody else uses our memory */
     volatile int exists;         /* exec failed, but the file is there */
+    uint32_t nat_method;         /* by which its way out was made: net/nat_protocol.h */
     volatile size_t candidate;   /* which of plan->candidates was tried last or refused */
 };
 

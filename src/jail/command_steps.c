@@ -81,7 +81,7 @@ long command_keyring(struct child *child, const struct step *step)
 long command_change_directory(struct child *child, const struct step *step)
 {
     (void)child;
-    return raw(SYS_chdir, step->source);
+    return raw(SYS_chdir, step->source, 0, 0, SECCOMP_OWN_CALL); /* nobody listens yet */
 }
 
 static long set_close_on_exec(int fd, bool on)

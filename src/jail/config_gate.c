@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "jail/box.h"
+#include "jail/box_records.h"
 #include "jail/guard.h"
 #include "jail/supervise.h"
 #include "policy/git_config_gate.h"
@@ -141,7 +142,7 @@ int config_gate(struct coop_box *box, const char *path, int rule, int fd)
     r = git_config_gate(&place, old_text.data ? old_text.data : "", old_text.length,
                         new_text.data ? new_text.data : "", new_text.length, &passed, &err);
     if (r < 0) {
-        supervise_note_refusal(box, rule, path, coop_error_message(err));
+        box_records_note_refusal(box, rule, path, coop_error_message(err));
         return -EACCES;
     }
     if (file < 0)

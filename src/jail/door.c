@@ -2,18 +2,18 @@
 
 #include <errno.h>
 #include <linux/ioctl.h>
+#include <linux/magic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 
 #include "jail/door_call.h"
 #include "jail/door_files.h"
+#include "jail/door_record.h"
+#include "jail/door_watch.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
-
-#define N_CALLS 512
-
-static uint32_t refused[N_CALLS];
 
 /* The same answers that the filter gives where nobody counts. */
 static long errno_of(const struct seccomp_data *call)
@@ -23,6 +23,18 @@ static long errno_of(const struct seccomp_data *call)
     if (call->nr == SYS_seccomp)
         return -EBUSY;
     return is_socket && (uint32_t)call->args[0] != AF_UNIX ? -EAFNOSUPPORT : -EPERM;
+}
+
+static void note_refused(const struct seccomp_data *call)
+{
+    bool is_socket = call->nr == SYS_socket || call->nr == SYS_socketpair;
+
+    door_note(&(struct door_denial){
+        .op = is_socket ? RECORD_SOCKET : RECORD_SYSCALL,
+        .nr = call->nr,
+        .error = (int)-errno_of(call),
+        .rule = -1,
+        .value = is_socket ? PROTOCOL_SOCKET(call->args[0], call->args[1], call->args[2]) : 0 });
 }
 
 void door_serve(struct door *door)
@@ -40,15 +52,25 @@ void door_serve(struct door *door)
     }
     if (door->has_rules && door_files_serve(&asked))
         return;
+    if (door_watch_serve(&asked))
+        return;
     door_answer(asked.id, errno_of(&asked.data));
-    if (nr >= 0 && nr < N_CALLS && refused[nr]++ == 0)
-        door_tell_refused(nr, 1, -1, NULL);
+    note_refused(&asked.data);
+}
+
+/* What is private to the box has a size: it may have been reached. */
+static void note_full(void)
+{
+    struct statfs fs;
+
+    if (raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC && fs.f_blocks > 0 &&
+        (fs.f_bfree == 0 || fs.f_ffree == 0))
+        door_note(&(struct door_denial){
+            .op = RECORD_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
 }
 
 void door_report(void)
 {
-    for (int nr = 0; nr < N_CALLS; nr++)
-        if (refused[nr] > 1)
-            door_tell_refused(nr, refused[nr], -1, NULL);
-    door_files_report();
+    note_full();
+    door_record_report();
 }

@@ -18,6 +18,7 @@
 #define DOOR_OWN_NETWORK 'n' /* the network namespace is the box's own */
 
 #define DOOR_PROJECT 'r' /* a directory of the host is the root */
+#define DOOR_NAMES   'd' /* PROTOCOL_NAMES_FD is asked for names */
 #define DOOR_RULES   'p' /* PROTOCOL_RULES_FD holds protected paths; the mask follows as a number */
 
 struct seccomp_notif;
@@ -26,7 +27,8 @@ struct door {
     bool has_own_network;
     bool has_rules; /* there are protected paths, or a project */
     bool has_project;
-    bool is_open; /* somebody can still ask */
+    bool is_open;        /* somebody can still ask */
+    const char *sockets; /* of the host that may be connected to: "DEV INO DEV INO " */
 };
 
 /* Answers what is waiting at the listener. */
@@ -35,5 +37,5 @@ void door_serve(struct door *door);
 /* connect(2), done by a child that may wait. */
 void door_connect(const struct door *door, const struct seccomp_notif *asked);
 
-/* Tells the supervisor how often each call was refused. */
+/* At the end: tells the supervisor what it does not know yet. */
 void door_report(void);

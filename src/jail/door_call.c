@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "jail/door_watch.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
 
@@ -80,19 +81,21 @@ void door_answer(uint64_t id, long result)
  * run while init still holds the file open for writing: a program that writes another and executes it
  * would now and then be told ETXTBSY, and a reader of a FIFO would wait for a writer that is gone.
  */
-void door_answer_descriptor(uint64_t id, int fd, bool close_on_exec)
+void door_answer_descriptor(const struct seccomp_notif *asked, int fd, bool close_on_exec)
 {
     struct seccomp_notif_addfd add = {
-        .id = id,
+        .id = asked->id,
         .srcfd = (uint32_t)fd,
         .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
     };
     long r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-    struct seccomp_notif_resp response = { .id = id,
+    struct seccomp_notif_resp response = { .id = asked->id,
                                            .val = r < 0 ? 0 : r,
                                            .error = r < 0 ? (int32_t)r : 0 };
 
     (void)raw(SYS_close, fd);
+    if (r == -EMFILE)
+        door_watch_failed(asked, EMFILE);
     (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
@@ -135,19 +138,4 @@ long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out,
         n += (size_t)got;
     }
     return -ENAMETOOLONG;
-}
-
-void door_tell_refused(int nr, uint64_t count, int rule, const char *text)
-{
-    struct protocol_event_message message;
-
-    door_clear(&message, sizeof message);
-    message.event = EVENT_DENIED;
-    message.status = nr;
-    message.count = count;
-    message.rule = rule;
-    for (size_t i = 0; text && text[i] && i < sizeof message.text - 1; i++)
-        message.text[i] = text[i];
-    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, sizeof message,
-              MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }

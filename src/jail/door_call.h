@@ -26,7 +26,7 @@ bool door_is_waiting(uint64_t id);
 void door_answer(uint64_t id, long result); /* -errno, 0, or DOOR_CONTINUE */
 
 /* Gives the caller a descriptor as the call's result, or the reason why not. Closes ours. */
-void door_answer_descriptor(uint64_t id, int fd, bool close_on_exec);
+void door_answer_descriptor(const struct seccomp_notif *asked, int fd, bool close_on_exec);
 
 /* All of it or -EFAULT. */
 long door_read_memory(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n);
@@ -37,6 +37,3 @@ long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out,
 
 /* The caller's own socket, the call's first argument, as a descriptor of ours; -errno. */
 long door_take_socket(const struct seccomp_notif *asked);
-
-/* Tells the supervisor. `rule`: which protect rule, or -1. */
-void door_tell_refused(int nr, uint64_t count, int rule, const char *text);

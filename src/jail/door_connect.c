@@ -7,12 +7,16 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include "jail/door.h"
+#include "jail/door_address.h"
 #include "jail/door_call.h"
+#include "jail/door_find.h"
+#include "jail/door_record.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -153,6 +157,60 @@ static bool is_private(const struct stat *st)
     return raw(SYS_newfstatat, AT_FDCWD, "/tmp", &own, 0) == 0 && own.st_dev == st->st_dev;
 }
 
+static const char *next_number(const char *text, uint64_t *out)
+{
+    for (*out = 0; *text >= '0' && *text <= '9'; text++)
+        *out = *out * 10 + (uint64_t)(*text - '0');
+    return *text ? text + 1 : text;
+}
+
+/* One that the policy names. The box has it mounted, so nobody else gets its number. */
+static bool is_granted(const struct door *door, const struct stat *st)
+{
+    const char *at = door->sockets;
+
+    while (*at) {
+        uint64_t device;
+        uint64_t inode;
+
+        at = next_number(next_number(at, &device), &inode);
+        if (device == st->st_dev && inode == st->st_ino)
+            return true;
+    }
+    return false;
+}
+
+static void tell(enum record_op op, int error, const char *text)
+{
+    door_note(&(struct door_denial){
+        .op = op, .nr = SYS_connect, .error = error, .rule = -1, .text = text });
+}
+
+/* A name of any bytes, behind a NUL that is written as '@', as others do. */
+static void tell_abstract(char *address, uint32_t length)
+{
+    const size_t at = offsetof(struct sockaddr_un, sun_path);
+
+    for (size_t i = at; i < length; i++)
+        if (address[i] == '\0')
+            address[i] = '@';
+    address[length] = '\0';
+    tell(RECORD_CONNECT, EPERM, length > at ? address + at : "@");
+}
+
+/* The host may have a socket there that the box has not. */
+static void ask(const struct seccomp_notif *asked, int error, const char *path)
+{
+    static char where[DOOR_FIND_MAX];
+    long fd = door_find(asked, AT_FDCWD, path, true, where);
+
+    if (fd >= 0)
+        (void)raw(SYS_close, fd);
+    else if (where[0] == '/')
+        door_ask(&(struct door_denial){
+            .op = RECORD_CONNECT, .nr = SYS_connect, .error = error, .rule = -1, .text = where });
+}
+
 static long connect_file(const struct door *door, const struct seccomp_notif *asked, long socket_fd,
                          const char *path)
 {
@@ -160,12 +218,20 @@ static long connect_file(const struct door *door, const struct seccomp_notif *as
     struct stat st;
     long fd = open_socket_file(asked, path);
 
+    if (fd == -ENOENT || fd == -EACCES)
+        ask(asked, (int)-fd, path);
     if (fd < 0)
         return fd == -EXDEV || fd == -ELOOP ? -EACCES : fd;
     if (raw(SYS_fstat, fd, &st) < 0 || !S_ISSOCK(st.st_mode))
         return -ECONNREFUSED;
-    if (!is_private(&st) && !(door->has_own_network && is_bound_here(&st))) {
-        door_tell_refused(SYS_connect, 1, -1, path);
+    if (!is_granted(door, &st) && !is_private(&st) &&
+        !(door->has_own_network && is_bound_here(&st))) {
+        static char where[DOOR_FIND_MAX];
+        long found = door_find(asked, AT_FDCWD, path, true, where);
+
+        if (found >= 0)
+            (void)raw(SYS_close, found);
+        tell(RECORD_CONNECT, EACCES, where[0] == '/' ? where : path);
         return -EACCES;
     }
     door_clear(&address, sizeof address);
@@ -184,6 +250,7 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
     uint32_t length = (uint32_t)asked->data.args[2];
     int domain = 0;
     uint32_t size = sizeof domain;
+    char text[DOOR_ADDRESS_TEXT];
 
     door_clear(&address, sizeof address);
     if (length < sizeof address.header.sa_family || length > sizeof address.bytes - 1)
@@ -197,8 +264,13 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
     r = raw(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
     if (r < 0)
         return r;
-    if (domain != AF_UNIX || address.header.sa_family != AF_UNIX)
-        return raw(SYS_connect, fd, &address, length);
+    if (domain != AF_UNIX || address.header.sa_family != AF_UNIX) {
+        r = raw(SYS_connect, fd, &address, length);
+        if (door->has_own_network && (r == -ENETUNREACH || r == -EADDRNOTAVAIL) &&
+            door_address_print(&address, length, text))
+            tell(RECORD_CONNECT, (int)-r, text);
+        return r;
+    }
     if (length > sizeof address.file)
         return -EINVAL;
     if (length == sizeof address.file.sun_family || address.file.sun_path[0] == '\0') {
@@ -206,7 +278,7 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
          * command, but would not be to us. */
         if (door->has_own_network)
             return raw(SYS_connect, fd, &address, length);
-        door_tell_refused(SYS_connect, 1, -1, "@");
+        tell_abstract(address.bytes, length);
         return -EPERM;
     }
     return connect_file(door, asked, fd, address.file.sun_path);
@@ -221,6 +293,7 @@ void door_connect(const struct door *door, const struct seccomp_notif *asked)
         door_answer(asked->id, pid);
     if (pid != 0)
         return;
+    door_record_in_child();
     door_answer(asked->id, connect_for(door, asked));
     for (;;)
         (void)raw(SYS_exit_group, 0);

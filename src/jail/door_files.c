@@ -9,6 +9,9 @@
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
+/* Others only come to be looked at: door_watch.h. */
+#define WRITING_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC)
+
 #define O_TMPFILE_ALONE (O_TMPFILE & ~O_DIRECTORY)
 
 static long serve_umask(struct door_request *request)
@@ -105,8 +108,10 @@ static void serve(struct door_request *request, bool is_open,
     }
     if (r == 0)
         r = act(request);
-    if (r != -EINPROGRESS)
+    if (r != -EINPROGRESS) {
+        door_will_answer(request->asked, r);
         door_answer(request->asked->id, r);
+    }
 }
 
 bool door_files_serve(const struct seccomp_notif *asked)
@@ -126,7 +131,8 @@ bool door_files_serve(const struct seccomp_notif *asked)
         request.flags = (uint32_t)argument(asked, calls[i].flags, calls[i].implied_flags);
         request.mode = argument(asked, calls[i].mode, 0);
         request.extra = argument(asked, calls[i].extra, 0);
-        if (makes_setuid(&request, calls[i].is_open))
+        if (makes_setuid(&request, calls[i].is_open) ||
+            (calls[i].is_open && !(request.flags & WRITING_FLAGS)))
             return false;
         serve(&request, calls[i].is_open, calls[i].serve);
         return true;

@@ -17,6 +17,3 @@ bool door_files_open(int rules_fd, unsigned umask);
 
 /* True if the call was one of these, and has been answered. */
 bool door_files_serve(const struct seccomp_notif *asked);
-
-/* Tells the supervisor how many refusals it was not told of one by one. */
-void door_files_report(void);

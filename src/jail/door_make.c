@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "jail/door_made.h"
 #include "jail/door_project.h"
@@ -25,6 +26,15 @@ static long act_mkdir(const struct door_request *request, const struct place *pl
     return raw(SYS_mkdirat, place->act_fd, place->name, request->mode);
 }
 
+/* What is there already cannot be made: that is no attempt at what is protected. `mkdir -p` asks so. */
+static bool is_there(const struct place *place)
+{
+    struct stat st;
+
+    return place_rule(place->path) >= 0 &&
+           raw(SYS_newfstatat, place->act_fd, place->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 long door_make(struct door_request *request, const char *text, int directory, enum door_kind kind,
                long (*act)(const struct door_request *request, const struct place *place))
 {
@@ -34,7 +44,7 @@ long door_make(struct door_request *request, const char *text, int directory, en
     if (r == 0 && (!place.is_inside || (place.had_slash && kind != DOOR_DIRECTORY)))
         r = DOOR_CONTINUE;
     if (r == 0)
-        r = door_check_new(request, &place, kind);
+        r = is_there(&place) ? -EEXIST : door_check_new(request, &place, kind);
     if (r == 0) {
         door_umask_take(request->asked);
         r = act(request, &place);

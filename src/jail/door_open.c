@@ -10,6 +10,7 @@
 
 #include "jail/door_made.h"
 #include "jail/door_project.h"
+#include "jail/door_record.h"
 #include "jail/door_request.h"
 #include "jail/door_slow.h"
 #include "jail/door_umask.h"
@@ -313,10 +314,11 @@ void door_open(struct door_request *request)
     if (r == -EINPROGRESS)
         return;
     if (r < 0 || r == DOOR_CONTINUE) {
+        door_will_answer(request->asked, r);
         door_answer(request->asked->id, r);
         return;
     }
-    door_answer_descriptor(request->asked->id, (int)r, flags & O_CLOEXEC);
+    door_answer_descriptor(request->asked, (int)r, flags & O_CLOEXEC);
 }
 
 /* The caller's limit on file sizes is not ours; as in the kernel, it stops a file from growing. */
@@ -329,6 +331,8 @@ static long check_size(const struct door_request *request, uint64_t size)
 
     if (r < 0 || request->extra <= size || request->extra <= limit.soft)
         return r;
+    door_note(
+        &(struct door_denial){ .op = RECORD_FILE_SIZE, .nr = -1, .error = EFBIG, .rule = -1 });
     (void)raw(SYS_tkill, request->asked->pid, SIGXFSZ);
     return -EFBIG;
 }

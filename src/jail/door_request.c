@@ -3,30 +3,66 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "jail/door_files.h"
+#include "jail/door_record.h"
+#include "jail/door_watch.h"
 #include "sys/raw.h"
 
-#define MAX_TOLD 64 /* refusals told one by one */
+static uint64_t last_refused; /* whose refusal was told */
 
-static unsigned n_told;
-static uint64_t n_not_told;
+/* A path that the rules know: it tells whether something is there. */
+static enum record_op operation_of(const struct door_request *request, const char *path)
+{
+    struct stat st;
+
+    switch (request->nr) {
+#ifdef SYS_open
+    case SYS_open:
+    case SYS_creat:
+#endif
+    case SYS_openat:
+        return raw(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) == 0 ? RECORD_WRITE
+                                                                                  : RECORD_CREATE;
+#ifdef SYS_rename
+    case SYS_rename:
+#endif
+#ifdef SYS_renameat
+    case SYS_renameat:
+#endif
+    case SYS_renameat2:
+        return RECORD_RENAME;
+#ifdef SYS_unlink
+    case SYS_unlink:
+    case SYS_rmdir:
+#endif
+    case SYS_unlinkat:
+        return RECORD_DELETE;
+    case SYS_truncate:
+        return RECORD_WRITE;
+    default:
+        return RECORD_CREATE;
+    }
+}
 
 long door_refuse(const struct door_request *request, const char *path, int rule, long error)
 {
-    if (n_told < MAX_TOLD) {
-        n_told++;
-        door_tell_refused(request->nr, 1, rule, path);
-    } else {
-        n_not_told++;
-    }
+    last_refused = request->asked->id;
+    door_note(&(struct door_denial){ .op = operation_of(request, path),
+                                     .nr = -1,
+                                     .error = (int)-error,
+                                     .rule = rule,
+                                     .text = path });
     return error;
 }
 
-void door_files_report(void)
+void door_will_answer(const struct seccomp_notif *asked, long result)
 {
-    if (n_not_told > 0)
-        door_tell_refused(-1, n_not_told, -1, NULL);
+    if (result == DOOR_CONTINUE)
+        door_watch_look(asked);
+    else if (result < 0 && last_refused != asked->id)
+        door_watch_failed(asked, (int)-result);
 }
 
 /* What stands on the way to something protected can only be a directory. */

@@ -38,6 +38,9 @@ long door_bind(struct door_request *request);
 /* Tells of the refusal, and returns `error`. */
 long door_refuse(const struct door_request *request, const char *path, int rule, long error);
 
+/* Before every answer: what will fail may have to be told. */
+void door_will_answer(const struct seccomp_notif *asked, long result);
+
 enum door_kind { DOOR_DIRECTORY, DOOR_LINK, DOOR_ANYTHING_ELSE };
 
 /* A name that is to come into being there: 0, or refused. */

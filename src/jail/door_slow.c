@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "jail/door_record.h"
 #include "sys/raw.h"
 
 #define RESTART_CALL \
@@ -80,6 +81,7 @@ long door_slow_open(const struct seccomp_notif *asked, int fd, int flags)
 
     if (pid != 0)
         return pid < 0 ? pid : -EINPROGRESS;
+    door_record_in_child();
     long self = raw(SYS_getpid);
     pid = raw(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (pid == 0)
@@ -91,6 +93,6 @@ long door_slow_open(const struct seccomp_notif *asked, int fd, int flags)
     if (opened < 0)
         door_answer(asked->id, opened);
     else
-        door_answer_descriptor(asked->id, (int)opened, flags & O_CLOEXEC);
+        door_answer_descriptor(asked, (int)opened, flags & O_CLOEXEC);
     leave();
 }

@@ -4,6 +4,7 @@
  * Compiled with -fno-builtin and without loop idioms, or they would call themselves.
  */
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
@@ -34,6 +35,16 @@ int memcmp(const void *a, const void *b, size_t n)
         if (*p != *q)
             return *p < *q ? -1 : 1;
     return 0;
+}
+
+void *memchr(const void *memory, int byte, size_t n)
+{
+    const unsigned char *p = memory;
+
+    for (; n > 0; n--, p++)
+        if (*p == (unsigned char)byte)
+            return (void *)(uintptr_t)p;
+    return NULL;
 }
 
 size_t strlen(const char *text)

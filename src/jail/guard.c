@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "jail/box.h"
+#include "jail/box_records.h"
 #include "jail/clock.h"
 #include "jail/guard_mount.h"
 #include "jail/identity.h"
@@ -109,7 +110,7 @@ static void give_up(struct coop_box *box, const char *what, long error)
 
     (void)snprintf(why, sizeof why, "it could not be hidden (%s), so the box was ended",
                    strerror((int)-error));
-    supervise_note_late(box, NULL, what, why);
+    box_records_note_late(box, NULL, what, why);
     box_kill(box);
 }
 
@@ -226,8 +227,9 @@ static void act(struct coop_box *box, int root_fd, const struct protect_found *f
     char path[2 * PATH_MAX];
     const char *target;
     if (protect_watch_place(box->guard->watch, root_fd, found->path, 0, path, sizeof path, &target))
-        supervise_note_late(box, found->rule, path,
-                            "it came while the command ran, and could be read until it was hidden");
+        box_records_note_late(
+            box, found->rule, path,
+            "it came while the command ran, and could be read until it was hidden");
     if (!box->guard->has_hidden) {
         const struct protocol_order_message order = { .order = ORDER_HOLD };
 

@@ -22,7 +22,9 @@
 #include "jail/door_files.h"
 #include "jail/door_gate.h"
 #include "jail/door_made.h"
+#include "jail/door_names.h"
 #include "jail/door_project.h"
+#include "jail/door_watch.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
@@ -193,10 +195,15 @@ _Noreturn void init_main(long *stack)
     long signal_fd = raw(SYS_signalfd4, -1, &children, sizeof children, 02000000);
     if (signal_fd < 0)
         leave();
-    struct door door = { .is_open = stack[0] > 2 };
+    struct door door = { .is_open = stack[0] > 2, .sockets = stack[0] > 4 ? arguments[4] : "" };
+    bool has_names = false;
+    bool watches_writes = false;
+    bool watches_lookups = false;
     for (const char *p = stack[0] > 2 ? arguments[2] : ""; *p; p++)
         door.has_own_network |= *p == DOOR_OWN_NETWORK, door.has_rules |= *p == DOOR_RULES,
-            door.has_project |= *p == DOOR_PROJECT;
+            door.has_project |= *p == DOOR_PROJECT, has_names |= *p == DOOR_NAMES,
+            watches_writes |= *p == DOOR_WATCH_WRITES, watches_lookups |= *p == DOOR_WATCH_LOOKUPS;
+    door_watch_start(watches_writes, watches_lookups, door.has_own_network);
     if (door.has_rules) {
         if (stack[0] < 4 ||
             !door_files_open(PROTOCOL_RULES_FD, (unsigned)parse_number(arguments[3])))
@@ -210,6 +217,7 @@ _Noreturn void init_main(long *stack)
         { .fd = (int)signal_fd, .events = POLLIN },
         { .fd = door.is_open ? PROTOCOL_LISTENER_FD : -1, .events = POLLIN },
         { .fd = door.has_project ? PROTOCOL_WATCH_FD : -1, .events = POLLIN },
+        { .fd = has_names ? PROTOCOL_NAMES_FD : -1, .events = POLLIN },
     };
     reap(command); /* what ended before the descriptor was there */
     for (;;) {
@@ -224,6 +232,8 @@ _Noreturn void init_main(long *stack)
             obey(command);
         if (fds[3].revents)
             (void)door_project_changed();
+        if (fds[4].revents)
+            door_names_serve(PROTOCOL_NAMES_FD);
         if (fds[2].revents & POLLIN)
             door_serve(&door);
         else if (fds[2].revents)

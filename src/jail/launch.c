@@ -35,6 +35,7 @@
 #include "jail/box.h"
 #include "jail/child.h"
 #include "jail/init_image.h"
+#include "jail/network_nat.h"
 #include "jail/newidmap.h"
 #include "jail/protocol.h"
 #include "jail/refusal.h"
@@ -390,6 +391,7 @@ static int last_descriptor(const struct child *child)
     int last = larger(child->control_fd, child->parent_control_fd);
 
     last = larger(last, larger(child->init_fd, child->rules_fd));
+    last = larger(last, child->gate_fd);
     for (int i = 0; i < 3; i++)
         last = larger(last, larger(child->stdio_fds[i], child->cgroup_fds[i]));
     for (size_t i = 0; i < child->n_keep_fds; i++)
@@ -410,6 +412,7 @@ static void fill_child(struct launch *launch)
         .stdio_fds = { launch->pipes[0][0], launch->pipes[1][1], launch->pipes[2][1] },
         .init_fd = box->sandbox->init_fd,
         .rules_fd = launch->rules_fd,
+        .gate_fd = box->gate.fd,
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .command_stack = launch->stacks + 2 * CHILD_STACK_SIZE,
@@ -425,6 +428,7 @@ static void fill_child(struct launch *launch)
         .project_fd = -1,
         .watch_fd = -1,
         .listener_fd = -1,
+        .names_fd = -1,
         .has_map = launch->user_namespace_fd >= 0,
         .rows = box->options.terminal_rows,
         .columns = box->options.terminal_columns,
@@ -466,6 +470,9 @@ static void hand_over(struct launch *launch)
 
     fd_settle(&launch->pidfd);
     fd_settle(&launch->control[0]);
+    fd_settle(&box->gate.fd);
+    if (box->plan.nat)
+        network_nat_took(&box->plan, launch->child.nat_method);
     for (int i = 0; i < 3; i++)
         fd_settle(&launch->pipes[i][i == 0]);
     box->pid = launch->pid;

@@ -57,6 +57,7 @@ static const struct entry {
     { "cgroup-memory", "Memory limit", PART_NONE, probe_limit_memory },
     { "cgroup-pids", "Process limit", PART_NONE, probe_limit_pids },
     { "cgroup-cpu", "CPU limit", PART_NONE, probe_limit_cpu },
+    { "nat", "Network 'nat'", PART_NONE, probe_nat },
     { "newuidmap", "Id range (newuidmap)", PART_NONE, probe_newuidmap },
     { "systemd-scope", "Systemd user scope", PART_NONE, probe_systemd_scope },
     { "fuse", "FUSE", PART_NONE, probe_fuse },

@@ -151,4 +151,4 @@ probe_fn probe_seccomp, probe_seccomp_notify;
 probe_fn probe_clone3, probe_pidfd, probe_close_range, probe_openat2, probe_memfd;
 probe_fn probe_cgroup_v2, probe_cgroup_v1;
 probe_fn probe_limit_memory, probe_limit_pids, probe_limit_cpu;
-probe_fn probe_newuidmap, probe_systemd_scope, probe_fuse, probe_yama;
+probe_fn probe_newuidmap, probe_systemd_scope, probe_fuse, probe_yama, probe_nat;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define PROTOCOL_CONTROL_FD  3 /* in init */
@@ -14,6 +15,7 @@
 #define PROTOCOL_PROJECT_FD  6 /* where a directory of the host is the root (door_project.h) */
 #define PROTOCOL_SKELETON_FD 7
 #define PROTOCOL_WATCH_FD    8 /* inotify on it */
+#define PROTOCOL_NAMES_FD    9 /* questions about names, where there is no network */
 
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 
@@ -45,16 +47,44 @@ enum protocol_event {
     EVENT_STOPPED,
     EVENT_CONTINUED,
     EVENT_TERMINAL,
-    EVENT_DENIED,
+    EVENT_DENIED, /* these four: struct protocol_denied */
+    EVENT_MAYBE,  /* it fails in the box; whether it would on the host, the supervisor knows */
+    EVENT_COUNT,  /* how often so far, of what was told with this slot */
+    EVENT_MORE,   /* how many were not told one by one */
     EVENT_SEGMENTS,
     EVENT_WHOSE, /* status: 1 if the box made it; count: which question */
     EVENT_GATE   /* may the file that comes along take the place of the one named? */
 };
 struct protocol_event_message {
     uint32_t event;
-    int32_t status; /* as wait4 gives it; for EVENT_DENIED the system call's number */
-    uint64_t count; /* EVENT_DENIED: how often so far; EVENT_SEGMENTS: bytes;
-                     * EVENT_GATE: which question */
-    int32_t rule;   /* EVENT_DENIED: which protected path, -1 for other refusals */
-    char text[260]; /* EVENT_DENIED: what was asked for, where that is known */
+    int32_t status; /* as wait4 gives it */
+    uint64_t count; /* EVENT_SEGMENTS: bytes; EVENT_GATE: which question */
+    int32_t rule;   /* EVENT_GATE: which protected path */
+    char text[260]; /* EVENT_GATE: its name */
 };
+
+#define PROTOCOL_TEXT_MAX 4096
+#define PROTOCOL_NO_SLOT  (-1)
+
+/* One refusal, or perhaps one. Sent as far as the text goes. */
+struct protocol_denied {
+    uint32_t event;
+    uint32_t op;   /* enum record_op */
+    int32_t nr;    /* the system call's number */
+    int32_t error; /* the errno it was answered with */
+    int32_t rule;  /* which protected path, -1 for other refusals */
+    int32_t value; /* RECORD_SOCKET: family and type; EVENT_MAYBE: PROTOCOL_LOOKED */
+    int32_t slot;  /* by which init knows it; PROTOCOL_NO_SLOT: it was told by somebody else */
+    uint64_t count;
+    uint64_t at_ns;               /* CLOCK_MONOTONIC */
+    char text[PROTOCOL_TEXT_MAX]; /* what was asked for, where that is known */
+};
+#define PROTOCOL_DENIED_HEAD ((size_t)offsetof(struct protocol_denied, text))
+
+/* Of a socket that was refused: family, type, protocol. */
+#define PROTOCOL_SOCKET(family, type, protocol)                          \
+    ((int32_t)(((uint32_t)(family)&0xff) | ((uint32_t)(type)&0xf) << 8 | \
+               ((uint32_t)(protocol)&0xff) << 16))
+
+/* Nothing was to be opened: it was only asked about. */
+#define PROTOCOL_LOOKED 1

@@ -88,6 +88,10 @@ static const char *reason_for(const struct step *step, int errnum)
         return "the target is a symbolic link, or one leads to it";
     if (is_of_device(step, errnum))
         return "it is not the character device of that name";
+    if (step->kind == STEP_NAT && errnum == EPIPE)
+        return "coop-nat, which makes the way out, has ended";
+    if (step->kind == STEP_NAT && errnum == EPROTONOSUPPORT)
+        return "this kernel has no nf_tables, which would refuse what is not the internet";
     return strerror(errnum);
 }
 

@@ -2,11 +2,8 @@
  * result.c - what a box leaves: status, output, usage, walls, denials
  */
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/buffer.h"
@@ -16,12 +13,9 @@
 #include "base/printable.h"
 #include "base/redact.h"
 #include "jail/box.h"
-#include "jail/protocol.h"
+#include "jail/box_records.h"
+#include "jail/record_kinds.h"
 #include "jail/result.h"
-#include "plan/seccomp.h"
-#include "sys/kernel.h"
-
-#define MAX_DENIALS 64
 
 struct stream_text {
     char *kept;
@@ -40,12 +34,12 @@ struct coop_result {
     coop_tier tier;
     struct plan_enforced enforced; /* static texts */
     uint64_t limits[COOP_LIMIT_COUNT];
-    coop_denial denials[MAX_DENIALS];
-    size_t n_denials;
-    struct buffer texts[MAX_DENIALS];
-    struct buffer rules[MAX_DENIALS]; /* of protected paths: the rule and where it stands */
-    char *note;                       /* of the box; NULL: none */
+    struct records records;
+    coop_denial *denials; /* as many, with their texts */
+    coop_watched watched[RECORD_KINDS];
+    char *note; /* of the box; NULL: none */
     char digest[65];
+    char session[33];
     struct buffer json;
 };
 
@@ -95,159 +89,67 @@ static int take_stream(struct coop_box *box, int i, struct stream_text *text)
     return 0;
 }
 
-static void add_denial(struct coop_result *result, const coop_denial *denial)
-{
-    if (result->n_denials < MAX_DENIALS)
-        result->denials[result->n_denials++] = *denial;
-}
-
-/* Refusals that an option lifts. */
-static const char *fix_for(int nr)
-{
-    static const int of_debuggers[] = { SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-                                        SYS_kcmp, NR_PIDFD_GETFD };
-
-    for (size_t i = 0; i < COUNT(of_debuggers); i++)
-        if (of_debuggers[i] == nr)
-            return "--profile dev";
-    return NULL;
-}
-
-/* Limits that were hit, in the words of the flag that would lift them. */
-static bool is_limited(const struct coop_box *box, coop_limit limit)
-{
-    return box->plan.policy->limits[limit] != COOP_LIMIT_NONE;
-}
-
-static void add_limits(struct coop_result *result, const struct coop_box *box)
-{
-    int number = WIFSIGNALED(box->status) ? WTERMSIG(box->status) : 0;
-
-    if (result->out_of_memory)
-        add_denial(result, &(coop_denial){ "memory", "more memory than the limit", "limit memory",
-                                           "policy", "--memory SIZE", box->usage.oom_kills });
-    if (result->pids_hit)
-        add_denial(result, &(coop_denial){ "pids", "more processes than the limit", "limit pids",
-                                           "policy", "--pids N", box->usage.pids_refused });
-    if (result->timed_out)
-        add_denial(result, &(coop_denial){ "time", "more time than the timeout", "timeout",
-                                           "policy", "--timeout DURATION", 1 });
-    if (is_limited(box, COOP_LIMIT_CPU_SECONDS) &&
-        (number == SIGXCPU ||
-         (number == SIGKILL && !result->timed_out && !result->out_of_memory && !result->cancelled &&
-          result->cpu_us >= box->plan.policy->limits[COOP_LIMIT_CPU_SECONDS] * 1000000u)))
-        add_denial(result, &(coop_denial){ "cpu", "more CPU time than the limit",
-                                           "limit cpu-seconds", "policy", "--cpu-seconds N", 1 });
-    if (number == SIGXFSZ && is_limited(box, COOP_LIMIT_FILE_SIZE))
-        add_denial(result, &(coop_denial){ "file-size", "a larger file than the limit",
-                                           "limit file-size", "policy", "--file-size SIZE", 1 });
-}
-
 static void append_printable(void *text, const char *bytes, size_t n)
 {
     printable_append(text, bytes, n);
 }
 
 /* What a command tried to reach may have a secret in its name. */
-static const char *text_of(struct coop_result *result, const struct coop_box *box, const char *name)
+static void make_printable(char **text, struct redact *redact)
 {
-    struct buffer *text = &result->texts[result->n_denials];
+    struct buffer clean = { 0 };
 
-    buffer_append_string(text, "");
-    if (box->redacts[0]) { /* the stream itself has ended */
-        redact_run(box->redacts[0], name, strlen(name), append_printable, text);
-        redact_end(box->redacts[0], append_printable, text);
-    } else {
-        printable_append(text, name, strlen(name));
+    buffer_append_string(&clean, "");
+    if (*text && redact) { /* the stream itself has ended */
+        redact_run(redact, *text, strlen(*text), append_printable, &clean);
+        redact_end(redact, append_printable, &clean);
+    } else if (*text) {
+        printable_append(&clean, *text, strlen(*text));
     }
-    return text->failed || !text->data ? "" : text->data;
+    free(*text);
+    *text = buffer_take_string(&clean);
 }
 
-/* What a call that was refused at a protected path would have done. */
-static const char *operation_of(int nr)
+static const char *text_of(const char *text, const char *otherwise)
 {
-    static const int writes[] = {
-#ifdef SYS_open
-        SYS_open,
-#endif
-        SYS_openat, NR_OPENAT2, SYS_truncate
-    };
-
-    for (size_t i = 0; i < COUNT(writes); i++)
-        if (writes[i] == nr)
-            return "write";
-#ifdef SYS_rename
-    if (nr == SYS_rename)
-        return "rename";
-#endif
-#ifdef SYS_renameat
-    if (nr == SYS_renameat)
-        return "rename";
-#endif
-    return nr == SYS_renameat2 ? "rename" : "create";
+    return text ? text : otherwise;
 }
 
-static void add_protected(struct coop_result *result, const struct coop_box *box,
-                          const struct box_denial *denial)
+/* The records become the result's. */
+static int take_records(struct coop_result *result, struct coop_box *box)
 {
-    const char *pattern;
-    const char *origin;
+    struct redact *redact = box->redacts[0];
 
-    if (denial->nr < 0) {
-        add_denial(result, &(coop_denial){ "write", "further protected paths", "protected paths",
-                                           "default", "--no-protect", denial->count });
-        return;
-    }
-    if (denial->rule == PROTOCOL_RULE_HELD) {
-        bool has_mounts = box->plan.policy->n_mounts > 0; /* then it may be one of these */
+    box_records_finish(box);
+    result->records = box->records;
+    box->records = (struct records){ 0 };
+    record_kinds(box, result->watched);
+    if (result->records.n == 0)
+        return 0;
+    result->denials = calloc(result->records.n, sizeof *result->denials);
+    if (!result->denials)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->records.n; i++) {
+        struct record *record = &result->records.items[i];
 
-        add_denial(result, &(coop_denial){ "rename", text_of(result, box, denial->text),
-                                           "protected path: something in it is hidden or mounted",
-                                           has_mounts ? "policy" : "default",
-                                           has_mounts ? NULL : "--no-protect", denial->count });
-        return;
+        make_printable(&record->target, redact);
+        if (record->allow)
+            make_printable(&record->allow, redact);
+        if (record->why)
+            make_printable(&record->why, redact);
+        result->denials[i] = (coop_denial){
+            .operation = record_op_names[record->op],
+            .target = text_of(record->target, ""),
+            .rule = text_of(record->rule_text, ""),
+            .origin = text_of(record->origin, "built-in default"),
+            .fix = record->allow,
+            .count = record->count,
+            .error = record->error,
+            .why = text_of(record->why, ""),
+            .first_ms = record->first_ms,
+        };
     }
-    bool is_late = denial->rule == PROTOCOL_RULE_LATE;
-    if (is_late)
-        pattern = "", origin = denial->origin ? denial->origin : "default";
-    if ((!is_late && !plan_never_text(&box->plan, denial->rule, &pattern, &origin)) ||
-        result->n_denials == MAX_DENIALS)
-        return;
-    struct buffer *rule = &result->rules[result->n_denials];
-    buffer_append_string(rule, "protected path ");
-    printable_append(rule, pattern, strlen(pattern));
-    if (denial->why) {
-        buffer_append_string(rule, is_late ? "" : ": ");
-        printable_append(rule, denial->why, strlen(denial->why));
-    }
-    size_t at = rule->length + 1;
-    buffer_append_char(rule, '\0');
-    buffer_append_string(rule, origin);
-    if (!rule->failed)
-        add_denial(result,
-                   &(coop_denial){ is_late ? "read" : operation_of(denial->nr),
-                                   text_of(result, box, denial->text), rule->data, rule->data + at,
-                                   strcmp(origin, "--block") == 0 ? NULL : "--no-protect",
-                                   denial->count });
-}
-
-static void add_refused(struct coop_result *result, const struct coop_box *box)
-{
-    for (size_t i = 0; i < box->n_denials && result->n_denials < MAX_DENIALS; i++) {
-        const struct box_denial *denial = &box->denials[i];
-        const char *name = seccomp_call_name(denial->nr);
-
-        if (denial->rule >= 0 || denial->rule <= PROTOCOL_RULE_HELD || denial->nr < 0)
-            add_protected(result, box, denial);
-        else if (denial->nr == SYS_connect)
-            add_denial(result, &(coop_denial){ "connect", text_of(result, box, denial->text),
-                                               "unix sockets of the host", "default",
-                                               "--allow-sockets", denial->count });
-        else
-            add_denial(result,
-                       &(coop_denial){ "syscall", text_of(result, box, name ? name : "unknown"),
-                                       "seccomp", "default", fix_for(denial->nr), denial->count });
-    }
+    return 0;
 }
 
 int box_result(struct coop_box *box, coop_result **out, coop_error **err)
@@ -272,13 +174,14 @@ int box_result(struct coop_box *box, coop_result **out, coop_error **err)
     result->note = take_ptr(box->plan.note);
     memcpy(result->limits, box->plan.policy->limits, sizeof result->limits);
     memcpy(result->digest, box->digest, sizeof result->digest);
-    add_limits(result, box);
-    add_refused(result, box);
-    for (int i = 0; i < 2; i++)
-        if (take_stream(box, i, &result->streams[i]) < 0) {
-            coop_result_free(result);
-            return fail_no_memory(err);
-        }
+    memcpy(result->session, box->session, sizeof result->session);
+    int r = take_records(result, box);
+    for (int i = 0; r == 0 && i < 2; i++)
+        r = take_stream(box, i, &result->streams[i]);
+    if (r < 0) {
+        coop_result_free(result);
+        return fail_no_memory(err);
+    }
     *out = result;
     return 0;
 }
@@ -292,8 +195,8 @@ void coop_result_free(coop_result *result)
         free(result->streams[i].note);
         buffer_done(&result->streams[i].shown);
     }
-    for (size_t i = 0; i < MAX_DENIALS; i++)
-        buffer_done(&result->texts[i]), buffer_done(&result->rules[i]);
+    records_done(&result->records);
+    free(result->denials);
     buffer_done(&result->json);
     free(result->note);
     free(result);
@@ -398,12 +301,27 @@ const char *coop_result_wall(const coop_result *result, coop_wall wall)
 
 size_t coop_result_n_denials(const coop_result *result)
 {
-    return result->n_denials;
+    return result->records.n;
 }
 
 const coop_denial *coop_result_denial(const coop_result *result, size_t i)
 {
-    return i < result->n_denials ? &result->denials[i] : NULL;
+    return i < result->records.n ? &result->denials[i] : NULL;
+}
+
+uint64_t coop_result_more_denials(const coop_result *result)
+{
+    return result->records.more;
+}
+
+size_t coop_result_n_watched(const coop_result *result)
+{
+    return COUNT(result->watched);
+}
+
+const coop_watched *coop_result_watched(const coop_result *result, size_t i)
+{
+    return i < COUNT(result->watched) ? &result->watched[i] : NULL;
 }
 
 const char *coop_result_note(const coop_result *result)
@@ -414,6 +332,11 @@ const char *coop_result_note(const coop_result *result)
 const char *coop_result_policy_digest(const coop_result *result)
 {
     return result->digest;
+}
+
+const char *result_session(const coop_result *result)
+{
+    return result->session;
 }
 
 static void json_text(struct json_writer *json, const char *key, const char *text)
@@ -432,6 +355,22 @@ static void json_truth(struct json_writer *json, const char *key, bool truth)
 {
     json_write_key(json, key);
     json_write_bool(json, truth);
+}
+
+void result_json_denial(struct json_writer *json, const coop_denial *denial)
+{
+    json_write_object_begin(json);
+    json_text(json, "op", denial->operation);
+    json_text(json, "target", denial->target);
+    json_write_key(json, "errno");
+    json_write_int(json, denial->error);
+    json_text(json, "rule", denial->rule);
+    json_text(json, "origin", denial->origin);
+    json_text(json, "why", denial->why);
+    json_text(json, "allow", denial->fix);
+    json_number(json, "count", denial->count);
+    json_number(json, "first_ms", denial->first_ms);
+    json_write_object_end(json);
 }
 
 static void json_stream(struct json_writer *json, const char *key, const struct stream_text *text)
@@ -472,23 +411,25 @@ static void json_enforced(struct json_writer *json, const coop_result *result)
     json_write_object_end(json);
 }
 
-static void json_denials(struct json_writer *json, const coop_result *result)
+/* Which kinds of refusals would be listed, so that an empty list says something. */
+static void json_records(struct json_writer *json, const coop_result *result)
 {
-    json_write_key(json, "denials");
+    json_write_key(json, "records");
+    json_write_object_begin(json);
+    json_number(json, "more", result->records.more);
+    json_write_key(json, "watched");
     json_write_array_begin(json);
-    for (size_t i = 0; i < result->n_denials; i++) {
-        const coop_denial *denial = &result->denials[i];
+    for (size_t i = 0; i < COUNT(result->watched); i++) {
+        const coop_watched *kind = &result->watched[i];
 
         json_write_object_begin(json);
-        json_text(json, "operation", denial->operation);
-        json_text(json, "target", denial->target);
-        json_text(json, "rule", denial->rule);
-        json_text(json, "origin", denial->origin);
-        json_text(json, "fix", denial->fix);
-        json_number(json, "count", denial->count);
+        json_text(json, "name", kind->kind);
+        json_truth(json, "watched", kind->is_watched);
+        json_text(json, "note", kind->note);
         json_write_object_end(json);
     }
     json_write_array_end(json);
+    json_write_object_end(json);
 }
 
 const char *coop_result_json(coop_result *result)
@@ -522,7 +463,12 @@ const char *coop_result_json(coop_result *result)
     json_stream(&json, "stdout", &result->streams[0]);
     json_stream(&json, "stderr", &result->streams[1]);
     json_enforced(&json, result);
-    json_denials(&json, result);
+    json_write_key(&json, "denials");
+    json_write_array_begin(&json);
+    for (size_t i = 0; i < result->records.n; i++)
+        result_json_denial(&json, &result->denials[i]);
+    json_write_array_end(&json);
+    json_records(&json, result);
     json_text(&json, "note", result->note);
     json_text(&json, "policy_digest", result->digest);
     json_write_object_end(&json);

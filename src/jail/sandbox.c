@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #include "jail/command_gate.h"
 #include "jail/guard.h"
 #include "jail/init_image.h"
+#include "jail/log.h"
+#include "jail/network_nat.h"
 #include "jail/supervise.h"
 #include "policy/digest.h"
 #include "policy/env_rules.h"
@@ -83,6 +86,31 @@ static bool meet_neighbours(void *box, int workspace_fd)
     return neighbours_meet(&((struct coop_box *)box)->neighbours, workspace_fd);
 }
 
+/* What is read-only in the box, and not for the caller outside, or cannot be executed there: then
+ * attempts are worth looking for. */
+static bool refuses_what_host_would_not(const coop_policy *policy)
+{
+    bool refuses = policy->read_only || policy->commands.strength == COOP_COMMANDS_ENFORCE ||
+                   access("/usr", W_OK) == 0;
+
+    for (size_t i = 0; !refuses && i < policy->n_mounts; i++)
+        refuses = policy->mounts[i].kind == POLICY_BIND && policy->mounts[i].read_only &&
+                  access(policy->mounts[i].source, W_OK) == 0;
+    return refuses;
+}
+
+static enum plan_watch watch_of(const struct coop_box *box)
+{
+    if (box->options.explain == COOP_EXPLAIN_NONE)
+        return PLAN_WATCH_NOTHING;
+    if (box->options.explain == COOP_EXPLAIN_ALL)
+        return PLAN_WATCH_LOOKUPS;
+    return box->options.explain == COOP_EXPLAIN_WRITES ||
+                   refuses_what_host_would_not(box->sandbox->policy)
+               ? PLAN_WATCH_WRITES
+               : PLAN_WATCH_REFUSED;
+}
+
 static void request_of(struct coop_box *box, char *const argv[], struct plan_request *out)
 {
     *out = (struct plan_request){
@@ -96,6 +124,7 @@ static void request_of(struct coop_box *box, char *const argv[], struct plan_req
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .tty = box->options.terminal,
+        .watch = watch_of(box),
         .cgroup_memory = box->cgroup.has[CGROUP_MEMORY],
         .cgroup_pids = box->cgroup.has[CGROUP_PIDS],
         .cgroup_cpu = box->cgroup.has[CGROUP_CPU],
@@ -137,6 +166,10 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, const c
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
                              "the descriptor %d to keep is not open", to->keep_fds[i]);
     }
+    if ((unsigned)to->explain > COOP_EXPLAIN_NONE)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "coop_run_options.explain is %d, which is none of coop_explain",
+                         (int)to->explain);
     return check_env_pass(policy, to, err);
 }
 
@@ -199,8 +232,18 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
     int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
     if (r == 0)
         r = command_gate(&box->plan, argv, err);
+    if (r == 0 && box->plan.gate)
+        r = network_gate_prepare(&box->gate, "coop-gate", err);
+    if (r == 0 && box->plan.gate)
+        r = network_credential_prepare(&box->gate.credential, box->sandbox->policy, err);
+    if (r == 0 && box->plan.nat)
+        r = network_nat_start(&box->gate, box->plan.nat, &box->sandbox->host, err);
     if (r == 0)
         r = launch(box, err);
+    if (r < 0 && box->plan.nat)
+        r = network_nat_explain(&box->gate, r, err);
+    if (r < 0)
+        network_gate_drop(&box->gate);
     if (r == 0)
         box->sandbox->has_run = true;
     return r;
@@ -250,6 +293,9 @@ static struct coop_box *box_new(coop_sandbox *sandbox)
         return NULL;
     box->sandbox = sandbox;
     box->pidfd = box->control_fd = box->input_fd = box->unread_fd = box->terminal_fd = -1;
+    box->gate.fd = box->gate.their_fd = -1;
+    box->gate.credential.gate_fd = box->gate.credential.their_fd = -1;
+    box->gate.orders = (struct network_orders){ -1, -1, -1 };
     box->epoll_fd = box->timer_fd = box->output_fds[0] = box->output_fds[1] = -1;
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)
         box->cgroup.parent_fds[i] = box->cgroup.fds[i] = box->cgroup.procs_fds[i] = -1;
@@ -277,9 +323,11 @@ void box_free(struct coop_box *box)
     }
     free(box->roots);
     guard_free(box->guard);
+    network_gate_drop(&box->gate);
     neighbours_leave(&box->neighbours);
-    for (size_t i = 0; i < box->n_denials; i++)
-        free(box->denials[i].why), free(box->denials[i].origin);
+    records_done(&box->records);
+    record_host_done(&box->record_host);
+    free(box->workspace);
     redact_free(box->redacts[0]);
     redact_free(box->redacts[1]);
     capture_done(&box->captures[0]);
@@ -336,6 +384,20 @@ static void take_roots(struct coop_box *box)
     }
 }
 
+/* For reports: where it is on the host. */
+static void take_workspace(struct coop_box *box)
+{
+    char own[64];
+    char path[PATH_MAX];
+
+    (void)snprintf(own, sizeof own, "/proc/self/fd/%d", box->plan.workspace_fd);
+    ssize_t n = readlink(own, path, sizeof path - 1);
+    if (n > 0 && path[0] == '/') {
+        path[n] = '\0';
+        box->workspace = strdup(path);
+    }
+}
+
 int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
                coop_box **out, coop_error **err)
 {
@@ -345,6 +407,7 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     if (!box)
         return fail_no_memory(err);
     int r = box_take_options(&box->options, options, sandbox->policy, err);
+    log_span_begin(&box->span, box->options.log, "sandbox_exec");
     if (r == 0) {
         capture_init(&box->captures[0], (size_t)box->options.capture_max);
         capture_init(&box->captures[1], (size_t)box->options.capture_max);
@@ -358,19 +421,27 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
         r = start_at_best_tier(box, argv, err);
     if (r == 0) {
         guard_take(box, box->plan.is_shared && !box->plan.is_still);
-        r = supervise_start(box, err);
+        if (box->plan.gate)
+            r = network_gate_start(&box->gate, box->plan.gate, err);
+        if (r == 0)
+            r = supervise_start(box, err);
         if (r < 0) {
             supervise_abort(box);
         } else if (box->options.terminal) {
             (void)supervise_read_control(box); /* the terminal is the first thing init sent */
         }
-        if (r == 0)
+        if (r == 0) {
             take_roots(box);
+            take_workspace(box);
+        }
+        if (r == 0)
+            box_log_start(box, argv);
         /* While the command starts nobody waits for us; at its end somebody does. */
         plan_release(&box->plan);
         digest_policy(sandbox->policy, box->digest);
     }
     if (r < 0) {
+        box_log_failure(box, argv, r, err ? *err : NULL);
         box_free(box);
         return r;
     }
@@ -383,9 +454,13 @@ int coop_wait(coop_box *box, coop_result **out, coop_error **err)
     int r = supervise_wait(box, err);
 
     if (r == 0)
+        r = network_gate_check(&box->gate, err);
+    if (r == 0)
         r = box_result(box, out, err);
     else
         box_kill(box);
+    if (r == 0)
+        box_log_end(box, *out);
     box_free(box);
     return r;
 }

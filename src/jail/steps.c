@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -21,6 +22,8 @@
 #include "jail/project_steps.h"
 #include "jail/protocol.h"
 #include "jail/remount.h"
+#include "net/gate_inside.h"
+#include "net/nat_inside.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -78,7 +81,7 @@ static long write_maps(int proc_fd, const struct step *step)
 }
 
 /* In a template's view /proc is nobody's: there our own is made first. */
-static long id_map(struct child *child, const struct step *step)
+static long write_maps_anywhere(struct child *child, const struct step *step)
 {
     if (child->has_map)
         return 0;
@@ -89,6 +92,15 @@ static long id_map(struct child *child, const struct step *step)
         return fd;
     long r = write_maps((int)fd, step);
     (void)raw(SYS_close, fd);
+    return r;
+}
+
+static long id_map(struct child *child, const struct step *step)
+{
+    long r = write_maps_anywhere(child, step);
+
+    if (r == 0)
+        child_tell(&child->map_ready, 1);
     return r;
 }
 
@@ -480,13 +492,33 @@ static long raise_loopback(void)
     return r;
 }
 
-/* Our own network namespace, through whichever /proc knows us. */
-static long open_network(struct child *child)
+/* Without it a program that asks for a name waits, and says that the name server does not answer. */
+static int make_resolver(void)
+{
+    const struct sockaddr_in own = { .sin_family = AF_INET,
+                                     .sin_port = htons(53),
+                                     .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    long fd = raw(SYS_socket, AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd >= 0 && raw(SYS_bind, fd, &own, sizeof own) < 0) {
+        (void)raw(SYS_close, fd);
+        fd = -1;
+    }
+    return fd < 0 ? -1 : (int)fd;
+}
+
+/* A namespace of our own, through whichever /proc knows us: its path there. */
+static long open_namespace(struct child *child, const char *path)
 {
     child_wait(&child->proc_ready, 0);
-    if (child->proc_fd < 0)
-        return raw(SYS_openat, AT_FDCWD, "/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-    return raw(SYS_openat, child->proc_fd, "thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (child->proc_fd >= 0)
+        return raw(SYS_openat, child->proc_fd, path, O_RDONLY | O_CLOEXEC);
+    long proc_fd = raw(SYS_openat, AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (proc_fd < 0)
+        return proc_fd;
+    long fd = raw(SYS_openat, proc_fd, path, O_RDONLY | O_CLOEXEC);
+    (void)raw(SYS_close, proc_fd);
+    return fd;
 }
 
 /*
@@ -499,11 +531,33 @@ static long network(struct child *child, const struct step *step)
 
     if (r == 0 && step->value)
         r = raise_loopback();
+    if (r == 0 && step->flags & STEP_NAMES)
+        child->names_fd = make_resolver();
     if (r == 0)
-        r = open_network(child);
+        r = open_namespace(child, "thread-self/ns/net");
     child->network_fd = (int)r;
     child_tell(&child->network_done, 1);
     return r < 0 ? r : 0;
+}
+
+static long lead_to_gate(struct child *child, const struct step *step)
+{
+    (void)step;
+    return gate_inside_make(&child->plan->gate->inside, child->gate_fd);
+}
+
+/* Somebody else joins the user namespace, so it must be whole: init writes its maps meanwhile. */
+static long lead_out(struct child *child, const struct step *step)
+{
+    (void)step;
+    child_wait(&child->map_ready, 0);
+    long user_fd = open_namespace(child, "thread-self/ns/user");
+    if (user_fd < 0)
+        return user_fd;
+    long r = nat_inside_make(&child->plan->nat->inside, child->gate_fd, child->network_fd,
+                             (int)user_fd, &child->nat_method);
+    (void)raw(SYS_close, user_fd);
+    return r;
 }
 
 static long join_network(struct child *child, const struct step *step)
@@ -599,6 +653,8 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_ENTER_ROOT] = enter_root,
     [STEP_DROP_HOST_ROOT] = drop_host_root,
     [STEP_NETWORK] = network,
+    [STEP_GATE] = lead_to_gate,
+    [STEP_NAT] = lead_out,
     [STEP_JOIN_NETWORK] = join_network,
     [STEP_PTY] = make_terminal,
     [STEP_SESSION] = command_session,

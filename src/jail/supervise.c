@@ -19,19 +19,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/redact.h"
 #include "jail/box.h"
+#include "jail/box_records.h"
 #include "jail/clock.h"
 #include "jail/config_gate.h"
 #include "jail/guard.h"
 #include "jail/memory_watch.h"
 #include "jail/protocol.h"
 #include "jail/supervise.h"
-#include "policy/protect.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -46,7 +45,9 @@ enum source {
     TO_INPUT,
     FROM_INPUT,
     FROM_CANCEL,
-    FROM_GUARD
+    FROM_GUARD,
+    FROM_GATE,
+    FROM_ORDERS
 };
 
 static int watch(struct coop_box *box, int fd, uint32_t events, enum source source)
@@ -143,6 +144,10 @@ int supervise_start(struct coop_box *box, coop_error **err)
             set_nonblocking(box->output_fds[i]);
             r = watch(box, box->output_fds[i], EPOLLIN, i ? FROM_STDERR : FROM_STDOUT);
         }
+    if (r == 0 && box->gate.fd >= 0)
+        r = watch(box, box->gate.fd, EPOLLIN, FROM_GATE);
+    if (r == 0 && box->gate.orders.fd >= 0)
+        r = watch(box, box->gate.orders.fd, EPOLLIN, FROM_ORDERS);
     if (r == 0 && box->options.can_cancel)
         r = watch(box, box->options.cancel_fd, EPOLLIN, FROM_CANCEL);
     if (r == 0)
@@ -281,62 +286,6 @@ static void receive_terminal(struct coop_box *box, struct msghdr *header)
         box->terminal_fd = take_fd(&fd);
 }
 
-/* One record per call and text; later messages carry higher counts. What is too much is dropped. */
-static void note_denial(struct coop_box *box, const struct protocol_event_message *message)
-{
-    struct box_denial *denial = box->denials;
-    struct box_denial *end = denial + box->n_denials;
-
-    while (denial < end && (denial->nr != message->status ||
-                            strncmp(denial->text, message->text, sizeof denial->text) != 0))
-        denial++;
-    if (denial == end) {
-        if (box->n_denials == BOX_MAX_DENIALS)
-            return;
-        *denial = (struct box_denial){ .nr = message->status, .rule = message->rule };
-        memcpy(denial->text, message->text, sizeof denial->text - 1);
-        box->n_denials++;
-    }
-    if (message->text[0])
-        denial->count++;
-    else if (message->count > denial->count)
-        denial->count = message->count;
-}
-
-void supervise_note_refusal(struct coop_box *box, int rule, const char *path, const char *why)
-{
-    struct protocol_event_message message = { .status = SYS_renameat2, .count = 1, .rule = rule };
-    size_t n = box->n_denials;
-
-    (void)snprintf(message.text, sizeof message.text, "%s", path);
-    note_denial(box, &message);
-    if (box->n_denials > n)
-        box->denials[n].why = strdup(why);
-}
-
-void supervise_note_late(struct coop_box *box, const struct protect_rule *rule, const char *path,
-                         const char *why)
-{
-    struct protocol_event_message message = { .status = SYS_read,
-                                              .count = 1,
-                                              .rule = PROTOCOL_RULE_LATE };
-    auto_buffer struct buffer words = { 0 };
-    auto_buffer struct buffer origin = { 0 };
-    size_t n = box->n_denials;
-
-    (void)snprintf(message.text, sizeof message.text, "%s", path);
-    note_denial(box, &message);
-    if (box->n_denials == n)
-        return;
-    if (rule) {
-        origin_print(&origin, rule->origin);
-        buffer_printf(&words, "%s: ", rule->pattern);
-    }
-    buffer_append_string(&words, why);
-    box->denials[n].why = buffer_take_string(&words);
-    box->denials[n].origin = buffer_take_string(&origin);
-}
-
 static void answer_gate(struct coop_box *box, struct msghdr *header,
                         struct protocol_event_message *message)
 {
@@ -348,10 +297,19 @@ static void answer_gate(struct coop_box *box, struct msghdr *header,
     (void)send(box->control_fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+static bool is_denied(uint32_t event)
+{
+    return event == EVENT_DENIED || event == EVENT_MAYBE || event == EVENT_COUNT ||
+           event == EVENT_MORE;
+}
+
 bool supervise_read_control(struct coop_box *box)
 {
-    struct protocol_event_message message = { 0 };
-    struct iovec io = { &message, sizeof message };
+    union {
+        struct protocol_event_message event;
+        struct protocol_denied denied;
+    } received;
+    struct iovec io = { &received, sizeof received };
     char space[CMSG_SPACE(sizeof(int))];
     struct msghdr header = {
         .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space
@@ -360,8 +318,13 @@ bool supervise_read_control(struct coop_box *box)
 
     if (n == 0) /* init is gone; the pidfd will say so too */
         (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->control_fd, NULL);
-    if (n != (ssize_t)sizeof message)
+    if (n > (ssize_t)PROTOCOL_DENIED_HEAD && is_denied(received.event.event)) {
+        box_records_take(box, &received.denied, (size_t)n);
+        return true;
+    }
+    if (n != (ssize_t)sizeof received.event)
         return false;
+    struct protocol_event_message message = received.event;
     switch (message.event) {
     case EVENT_TERMINAL:
         receive_terminal(box, &header);
@@ -378,9 +341,6 @@ bool supervise_read_control(struct coop_box *box)
         break;
     case EVENT_SEGMENTS:
         box->segments = message.count;
-        break;
-    case EVENT_DENIED:
-        note_denial(box, &message);
         break;
     case EVENT_WHOSE:
         guard_answered(box, (unsigned)message.count, message.status);
@@ -526,6 +486,7 @@ static void on_end(struct coop_box *box)
         }
     give_back_input(box);
     close_fd(&box->input_fd);
+    network_gate_end(box);
     if (box->cgroup.is_made)
         cgroup_read(&box->cgroup, &box->usage);
     box->state = BOX_ENDED;
@@ -571,6 +532,14 @@ static void dispatch(struct coop_box *box, enum source source, uint32_t events)
             watch_guard(box);
             set_timer(box);
         }
+        break;
+    case FROM_GATE:
+        if (box->gate.fd >= 0 && !network_gate_read(box))
+            (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->gate.fd, NULL);
+        break;
+    case FROM_ORDERS:
+        if (box->gate.orders.fd >= 0)
+            network_gate_obey(&box->gate);
         break;
     case FROM_PIDFD:
         break;

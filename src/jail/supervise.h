@@ -11,11 +11,3 @@ void supervise_abort(struct coop_box *box); /* ends a box that cannot be watched
 
 /* Takes one message of init's, if there is one. */
 bool supervise_read_control(struct coop_box *box);
-
-/* A refusal that the supervisor itself decided. */
-void supervise_note_refusal(struct coop_box *box, int rule, const char *path, const char *why);
-
-struct protect_rule;
-/* Something that came to a protected name while the box ran. `rule` may be NULL. */
-void supervise_note_late(struct coop_box *box, const struct protect_rule *rule, const char *path,
-                         const char *why);

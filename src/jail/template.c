@@ -30,7 +30,8 @@ bool template_is_possible(const coop_policy *policy, const struct host *host)
         policy->commands.strength == COOP_COMMANDS_ENFORCE)
         return false;
     for (size_t i = 0; i < policy->n_mounts; i++)
-        if (policy->mounts[i].kind == POLICY_TMPFS) /* something may be mounted inside it */
+        if (policy->mounts[i].kind == POLICY_TMPFS || /* something may be mounted inside it */
+            policy->mounts[i].is_socket)              /* each box looks for itself which it is */
             return false;
     return true;
 }

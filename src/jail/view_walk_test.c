@@ -15,13 +15,13 @@
 #include "policy/view_place.h"
 #include "test/check.h"
 
-static char workspace[32];
-static char other[32];
+static char workspace[512];
+static char other[512];
 static coop_policy *policy;
 
 static void make_file(const char *directory, const char *name)
 {
-    char path[128];
+    char path[1024];
 
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     auto_close int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
@@ -30,7 +30,7 @@ static void make_file(const char *directory, const char *name)
 
 static void make_directory(const char *directory, const char *name)
 {
-    char path[128];
+    char path[1024];
 
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     CHECK(mkdir(path, 0755) == 0);
@@ -39,9 +39,8 @@ static void make_directory(const char *directory, const char *name)
 /* src/lib/a, docs/d, hidden/h, bin/tool in the one, in/x in the other */
 static void start(void)
 {
-    strcpy(workspace, "/tmp/coop-walk.XXXXXX");
-    strcpy(other, "/tmp/coop-walk.XXXXXX");
-    CHECK(mkdtemp(workspace) && mkdtemp(other));
+    CHECK(mkdtemp(check_temporary(workspace, sizeof workspace, "walk")) &&
+          mkdtemp(check_temporary(other, sizeof other, "walk")));
     static const char *const directories[] = { "src", "src/lib", "docs", "hidden", "bin" };
     for (size_t i = 0; i < COUNT(directories); i++)
         make_directory(workspace, directories[i]);
@@ -55,7 +54,7 @@ static void start(void)
 
 static void end(void)
 {
-    char command[128];
+    char command[1100];
 
     coop_policy_free(policy);
     policy = NULL;
@@ -177,7 +176,7 @@ static bool is_as_expected(const struct view_index *view, const char *line)
 {
     const char *path = line + 1;
     struct view_place place = view_find(view, path);
-    const struct view_default *row = view_default_at(path, true);
+    const struct view_default *row = view_default_at(path, COOP_NETWORK_HOST);
 
     if (line[0] == '+') /* of what is hidden, there is a name */
         return place.what != VIEW_NOTHING || view_leads(view, path) ||

@@ -44,6 +44,9 @@ int command_check_refuse(const struct command_decision *decision, char *const ar
 {
     auto_buffer struct buffer asked = { 0 };
     auto_buffer struct buffer rule = { 0 };
+    auto_buffer struct buffer whole = { 0 };
+    auto_buffer struct buffer words = { 0 };
+    auto_buffer struct buffer origin = { 0 };
 
     if (decision->command)
         buffer_append_string(&asked, decision->command);
@@ -54,15 +57,28 @@ int command_check_refuse(const struct command_decision *decision, char *const ar
         origin_print(&rule, decision->origin);
         buffer_append_char(&rule, ')');
     }
-    if (asked.failed || rule.failed)
+    print_argv(&whole, argv);
+    buffer_append_string(&words, "commands '");
+    printable_append(&words, asked.data, asked.length);
+    buffer_append_char(&words, '\'');
+    origin_print(&origin, decision->has_origin ? decision->origin : (struct origin){ 0 });
+    if (asked.failed || rule.failed || whole.failed || words.failed || origin.failed)
         return fail_no_memory(err);
     int r = fail_kind(err, COOP_ERROR_DENIED, EACCES, "'%s' may not run: %s%s", asked.data,
                       decision->why, rule.data ? rule.data : "");
-    return decision->allow
-               ? fail_hint(err, r, "%s%s",
-                           decision->is_undecided ? "to have it decided: " : "to allow it: ",
-                           decision->allow)
-               : r;
+    if (decision->allow)
+        r = fail_hint(
+            err, r, "%s%s",
+            decision->is_undecided ? "to have it decided: " : "to allow it: ", decision->allow);
+    return fail_denied(err, r,
+                       &(coop_denial){ .operation = "command",
+                                       .target = whole.data,
+                                       .rule = words.data,
+                                       .origin = origin.data,
+                                       .fix = decision->allow,
+                                       .count = 1,
+                                       .error = EACCES,
+                                       .why = decision->why });
 }
 
 int command_check(const struct plan *plan, char *const argv[], coop_error **err)

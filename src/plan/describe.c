@@ -6,6 +6,7 @@
 
 #include "base/quantity.h"
 #include "plan/plan.h"
+#include "policy/credentials.h"
 
 static const char *const names[STEP_KINDS] = {
     [STEP_JOIN_CGROUP] = "join the cgroup",
@@ -36,6 +37,8 @@ static const char *const names[STEP_KINDS] = {
     [STEP_ENTER_ROOT] = "enter the root",
     [STEP_DROP_HOST_ROOT] = "drop the host's root",
     [STEP_NETWORK] = "private network",
+    [STEP_GATE] = "lead every address to the gate",
+    [STEP_NAT] = "lead to the internet and nothing nearer",
     [STEP_JOIN_NETWORK] = "join the private network",
     [STEP_PTY] = "make a terminal",
     [STEP_SESSION] = "new session",
@@ -60,7 +63,8 @@ const char *step_name(enum step_kind kind)
 
 static void describe_source(const struct step *step, char *out, size_t size)
 {
-    (void)snprintf(out, size, "%s%s%s '%s'%s%s%s", names[step->kind],
+    (void)snprintf(out, size, "%s%s%s%s '%s'%s%s%s", names[step->kind],
+                   step->flags & STEP_SOCKET ? " to be connected to," : "",
                    step->flags & STEP_READ_ONLY ? " read-only" : "",
                    step->flags & STEP_NO_EXEC ? " noexec" : "", step->source,
                    strcmp(step->source + 1, step->target) ? " at '/" : "",
@@ -140,6 +144,17 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
     case STEP_NETWORK:
         (void)snprintf(out, size, "%s, %s", name, step->value ? "loopback up" : "loopback down");
         return;
+    case STEP_GATE:
+    case STEP_NAT: {
+        size_t n = policy_n_credentials(plan->policy);
+        char credentials[48] = "";
+
+        if (n > 0)
+            (void)snprintf(credentials, sizeof credentials, ", %zu credential%s", n,
+                           n == 1 ? "" : "s");
+        (void)snprintf(out, size, "%s, %zu rules%s", name, plan->policy->n_hosts, credentials);
+        return;
+    }
     case STEP_LANDLOCK:
         (void)snprintf(out, size, "%s, %zu rules", name, plan->landlock.n_rules);
         return;

@@ -1,7 +1,8 @@
 /*
  * environment.c - the command's environment, built and never inherited
  *
- * A command that runs on the host itself, because the sandbox is disabled, keeps the host's.
+ * A command that runs on the host itself, because the sandbox is disabled, keeps the host's, and
+ * of what the policy sets gets nothing that a file in the workspace says.
  * Order of strength otherwise: what every box has (env_rules.h), then what the caller passes by
  * name, then what the policy sets, then facts about the run, then secrets. Those last two nothing
  * else may name, or they could not be believed.
@@ -11,8 +12,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/credential.h"
 #include "base/error.h"
 #include "plan/plan.h"
+#include "policy/credentials.h"
 #include "policy/env_rules.h"
 
 extern char **environ;
@@ -161,6 +164,41 @@ static void set_git(struct building *building)
     put(building, plan_text(plan, "GIT_CONFIG_COUNT=%lu", n));
 }
 
+/* ---- the gate's own proxy, for programs that insist on one */
+
+#define PROXY            "127.0.0.1:" TEXT_OF(GATE_INSIDE_PROXY)
+#define TEXT_OF(x)       TEXT_OF_TOKEN(x)
+#define TEXT_OF_TOKEN(x) #x
+
+/* Plain HTTP needs none: it goes through the gate as it is. */
+static const char *const proxy_variables[] = {
+    "https_proxy=http://" PROXY,        "HTTPS_PROXY=http://" PROXY,
+    "all_proxy=socks5h://" PROXY,       "ALL_PROXY=socks5h://" PROXY,
+    "no_proxy=localhost,127.0.0.1,::1", "NO_PROXY=localhost,127.0.0.1,::1",
+};
+
+static void name_proxy(struct building *building)
+{
+    struct plan *plan = building->plan;
+
+    for (size_t i = 0; plan->gate && plan->policy->proxy_env && i < COUNT(proxy_variables); i++)
+        put(building, plan_copy(plan, proxy_variables[i]));
+}
+
+/* Where requests go that are sent on with a secret. */
+static void name_credentials(struct building *building)
+{
+    struct plan *plan = building->plan;
+
+    for (size_t i = 0; plan->gate && i < policy_n_credentials(plan->policy); i++) {
+        const struct policy_credential *credential = &plan->policy->credentials[i];
+
+        if (credential->variable)
+            put(building, plan_text(plan, "%s=http://%s." CREDENTIAL_DOMAIN, credential->variable,
+                                    credential->name));
+    }
+}
+
 /* ---- facts and secrets */
 
 static const char *fact(const struct plan *plan, coop_fact which, const char *found)
@@ -205,8 +243,8 @@ static void give_secrets(struct building *building)
 
 static size_t count_candidates(const struct plan *plan, const struct plan_request *request)
 {
-    size_t n = 3 + 2 * COUNT(git_settings) + 2 * COOP_FACT_COUNT + plan->policy->n_variables +
-               plan->policy->n_secrets;
+    size_t n = 3 + COUNT(proxy_variables) + 2 * COUNT(git_settings) + 2 * COOP_FACT_COUNT +
+               plan->policy->n_variables + plan->policy->n_secrets + plan->policy->n_credentials;
 
     for (const struct env_inherited *row = env_inherited; row->pattern; row++)
         n++;
@@ -231,10 +269,13 @@ int plan_environment(struct plan *plan, const struct plan_request *request, coop
         keep_hosts(&building);
     if (plan->failed)
         return fail_no_memory(err);
+    name_proxy(&building);
+    name_credentials(&building);
     for (size_t i = 0; request->env_pass && request->env_pass[i]; i++)
         set(&building, request->env_pass[i], getenv(request->env_pass[i]));
     for (size_t i = 0; i < policy->n_variables; i++)
-        set(&building, policy->variables[i].name, policy->variables[i].value);
+        if (plan->tier > COOP_TIER_NONE || !policy->variables[i].is_for_boxes)
+            set(&building, policy->variables[i].name, policy->variables[i].value);
     set_git(&building);
     int r = tell_facts(&building, request, err);
     if (r < 0)

@@ -59,14 +59,15 @@ static void rules_from_steps(struct plan *plan, const struct plan *from)
     }
 }
 
+static const char *const writable_devices[] = { "/dev/null",   "/dev/zero",    "/dev/full",
+                                                "/dev/random", "/dev/urandom", "/dev/tty",
+                                                "/dev/pts",    "/dev/ptmx" };
+
 /* Without a mount namespace the rules are all there is: the host's tools, and what is writable. */
 static void rules_on_host(struct plan *plan)
 {
     static const char *const readable[] = { "/usr",   "/bin", "/sbin", "/lib",
                                             "/lib64", "/etc", "/proc", "/nix/store" };
-    static const char *const writable_devices[] = { "/dev/null",   "/dev/zero",    "/dev/full",
-                                                    "/dev/random", "/dev/urandom", "/dev/tty",
-                                                    "/dev/pts",    "/dev/ptmx" };
     const coop_policy *policy = plan->policy;
 
     for (size_t i = 0; i < COUNT(readable); i++)
@@ -112,7 +113,7 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     landlock->fs = fs_rights(host->landlock_abi);
     if (host->landlock_abi >= 4 &&
         (plan->policy->network == COOP_NETWORK_OFF ||
-         (plan->policy->network == COOP_NETWORK_NONE && !has_namespaces)))
+         (plan->policy->network != COOP_NETWORK_HOST && !has_namespaces)))
         landlock->net = LANDLOCK_TCP_BIND | LANDLOCK_TCP_CONNECT;
     if (host->landlock_abi >= 6)
         landlock->scoped = LANDLOCK_SCOPE_ABSTRACT | LANDLOCK_SCOPE_SIGNAL;
@@ -166,6 +167,36 @@ static bool touches_root(const struct plan *plan, const char *path)
     return false;
 }
 
+/*
+ * Where the workspace is shown below a place that can be written, as in /tmp, that place cannot be
+ * left to the kernel: it is the door's too, which has nothing against anything there.
+ */
+static void take_in_surroundings(struct plan *plan, uint64_t rights)
+{
+    size_t n = plan->n_never_roots;
+
+    for (size_t i = 0; i < plan->landlock.n_rules; i++) {
+        const struct plan_landlock_rule *rule = &plan->landlock.rules[i];
+
+        /* Devices are for the kernel to open. */
+        if (!(rule->allowed & rights & ~LANDLOCK_WRITE_FILE & ~LANDLOCK_TRUNCATE) || !rule->path[1])
+            continue;
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(plan->never_roots[k].path, rule->path) != 0 &&
+                path_is_within(plan->never_roots[k].path, rule->path)) {
+                plan_never_root(plan, rule->path, -1);
+                break;
+            }
+    }
+}
+
+/* With the workspace in /dev/shm, /dev has no rule: then each device has one. */
+static void add_devices(struct plan_landlock *wall)
+{
+    for (size_t i = 0; i < COUNT(writable_devices); i++)
+        add_to(wall, writable_devices[i], FILE_RIGHTS);
+}
+
 int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
               coop_error **err)
 {
@@ -176,15 +207,19 @@ int plan_wall(struct plan *plan, const struct host *host, const struct plan_requ
         return 0;
     wall->fs = WALL_RIGHTS & fs_rights(host->landlock_abi);
     wall->attr_size = plan->landlock.attr_size;
-    wall->rules = plan_memory(plan, (plan->landlock.n_rules + 1) * sizeof *wall->rules);
+    size_t most = plan->landlock.n_rules + 1 + COUNT(writable_devices);
+    wall->rules = plan_memory(plan, most * sizeof *wall->rules);
     if (!wall->rules)
         return fail_no_memory(err);
     add_to(wall, "/", LANDLOCK_REFER);
+    take_in_surroundings(plan, wall->fs);
     for (size_t i = 0; i < plan->landlock.n_rules; i++) {
         const struct plan_landlock_rule *rule = &plan->landlock.rules[i];
 
         if (rule->allowed & wall->fs && !touches_root(plan, rule->path))
             add_to(wall, rule->path, rule->allowed);
+        else if (strcmp(rule->path, "/dev") == 0)
+            add_devices(wall);
     }
     plan_add(plan, STEP_WALL, STAGE_COMMAND);
     return 0;

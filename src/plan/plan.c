@@ -174,6 +174,7 @@ void plan_release(struct plan *plan)
         .tier = plan->tier,
         .policy = plan->policy,
         .enforced = plan->enforced,
+        .watch = plan->watch,
         .watch_memory = plan->watch_memory,
         .has_tty = plan->has_tty,
         .n_never = plan->n_never,
@@ -195,6 +196,8 @@ void plan_done(struct plan *plan)
     }
     plan_protect_done(plan);
     plan_enforce_done(plan);
+    plan_gate_done(plan);
+    plan_nat_done(plan);
     for (size_t i = 0; i < plan->n_fds; i++)
         (void)close(plan->fds[i]);
     free(plan->fds);
@@ -230,13 +233,20 @@ static void plan_seccomp(struct plan *plan)
 {
     bool unix_only =
         plan->policy->network == COOP_NETWORK_OFF ||
-        (plan->tier == COOP_TIER_LANDLOCK && plan->policy->network == COOP_NETWORK_NONE);
+        (plan->tier == COOP_TIER_LANDLOCK && plan->policy->network != COOP_NETWORK_HOST);
     unsigned variant = (plan->policy->profile == COOP_PROFILE_DEV ? SECCOMP_PROFILE_DEV : 0) |
                        (unix_only ? SECCOMP_UNIX_ONLY : 0);
     bool has_listener = plan->tier >= COOP_TIER_NAMESPACES; /* only there is an init to listen */
 
+    if (!has_listener)
+        plan->watch = PLAN_WATCH_REFUSED;
+    if (plan->watch == PLAN_WATCH_WRITES || plan->watch == PLAN_WATCH_LOOKUPS)
+        variant |= SECCOMP_WATCH_WRITES;
+    if (plan->watch == PLAN_WATCH_LOOKUPS)
+        variant |= SECCOMP_WATCH_LOOKUPS;
     if (has_listener)
-        variant |= SECCOMP_RECORD | (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT) |
+        variant |= (plan->watch == PLAN_WATCH_NOTHING && !plan->is_root_view ? 0 : SECCOMP_RECORD) |
+                   (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT) |
                    (plan->n_never > 0 || plan->is_root_view ? SECCOMP_PROTECT : 0) |
                    (plan->is_root_view ? SECCOMP_ROOT : 0);
     const struct seccomp_program *program = seccomp_program_for(variant);
@@ -272,7 +282,9 @@ static void plan_walls(struct plan *plan, const struct host *host)
         walls[COOP_WALL_PROCESSES] =
             "landlock scope of signals + seccomp; others are visible and can be slowed down";
     if (plan->policy->network != COOP_NETWORK_HOST)
-        walls[COOP_WALL_NETWORK] = namespaces                ? "network namespace + seccomp"
+        walls[COOP_WALL_NETWORK] = plan->gate                ? "network namespace + gate + seccomp"
+                                   : plan->nat               ? "network namespace + nat + seccomp"
+                                   : namespaces              ? "network namespace + seccomp"
                                    : host->landlock_abi >= 4 ? "seccomp + landlock"
                                                              : "seccomp";
     walls[COOP_WALL_SYSCALLS] = "seccomp";
@@ -286,17 +298,6 @@ static void plan_walls(struct plan *plan, const struct host *host)
         walls[COOP_WALL_PROTECTED] = "mounts + landlock + init acting on behalf";
     else if (namespaces && protect_is_wanted(plan->policy))
         walls[COOP_WALL_PROTECTED] = "mounts, only over what exists at the start";
-}
-
-static void plan_network(struct plan *plan, const struct plan_request *request)
-{
-    if (plan->policy->network == COOP_NETWORK_HOST || request->shares_network)
-        return;
-    /* With a terminal the command's process is born too late to make it beside the mounts. */
-    plan_add(plan, STEP_NETWORK, request->tty ? STAGE_BOX : STAGE_EARLY)->value =
-        plan->policy->network == COOP_NETWORK_NONE;
-    if (!request->tty)
-        plan_add(plan, STEP_JOIN_NETWORK, STAGE_SEAL);
 }
 
 /* What the box's init does: everything that needs capabilities over mounts. */
@@ -318,13 +319,18 @@ static int compile_box(struct plan *plan, const struct host *host,
         return r;
     if (plan->is_root_view)
         plan_never_root(plan, plan->workspace_view, plan->workspace_fd);
-    r = plan_door_rules(plan, plan->ignores_case, err);
-    if (r < 0)
-        return r;
     if (request->tty)
         plan_add(plan, STEP_PTY, STAGE_BOX);
-    plan_network(plan, request);
-    return 0;
+    return plan_network(plan, request, err);
+}
+
+/* There, nobody could tell one socket from another. */
+static void note_sockets(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->policy->n_mounts && !plan->note; i++)
+        if (plan->policy->mounts[i].is_socket)
+            plan->note = strdup("without namespaces no unix socket of the host can be connected "
+                                "to, not even those that the policy names");
 }
 
 /*
@@ -350,8 +356,10 @@ static int compile_command(struct plan *plan, const struct host *host,
             plan_add(plan, STEP_NO_CODE_FILES, STAGE_EARLY);
         if (plan->tier == COOP_TIER_LANDLOCK)
             plan_add(plan, STEP_NO_SHARED_OBJECTS, STAGE_EARLY);
-        if (plan->tier == COOP_TIER_LANDLOCK && !plan->policy->host_sockets)
+        if (plan->tier == COOP_TIER_LANDLOCK && !plan->policy->host_sockets) {
             plan_add(plan, STEP_NO_UNIX_SOCKETS, STAGE_EARLY);
+            note_sockets(plan);
+        }
     }
     plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
     if (plan->tier == COOP_TIER_NONE)
@@ -386,6 +394,7 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
 {
     plan->policy = policy;
     plan->has_tty = request->tty;
+    plan->watch = request->watch;
     choose_tier(plan, host);
     if (policy->mode == COOP_MODE_REQUIRED && plan->tier != COOP_TIER_FULL) {
         int r = fail_kind(err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
@@ -408,6 +417,9 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
         r = plan_command(plan, request, err);
     if (r == 0)
         r = compile_command(plan, host, request, err);
+    /* The wall has said what else is the door's. */
+    if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES)
+        r = plan_door_rules(plan, plan->ignores_case, err);
     if (r == 0)
         plan_walls(plan, host);
     if (r == 0 && plan->failed)

@@ -16,6 +16,8 @@
 
 #include "base/finding.h"
 #include "coop/result.h"
+#include "net/gate_inside.h"
+#include "net/nat_inside.h"
 #include "policy/policy.h"
 
 /* Where a step runs. */
@@ -55,6 +57,8 @@ enum step_kind {
     STEP_ENTER_ROOT,
     STEP_DROP_HOST_ROOT,
     STEP_NETWORK,
+    STEP_GATE, /* every address leads to it */
+    STEP_NAT,  /* to the internet, and to nothing nearer */
     STEP_JOIN_NETWORK,
     STEP_PTY,
     STEP_SESSION,
@@ -83,6 +87,8 @@ enum step_kind {
 #define STEP_SEALED_LATER 16u  /* STEP_SEAL_ROOT sets its attributes */
 #define STEP_NO_EXEC      64u  /* nothing in it can be executed or mapped as code */
 #define STEP_PROGRAMS     128u /* never so: programs of plan/enforce.h, or libraries */
+#define STEP_NAMES        256u /* STEP_NETWORK: with a resolver that knows no names */
+#define STEP_SOCKET       256u /* of the host, and may be connected to */
 #define STEP_HIDDEN       32u  /* STEP_SHOW: its name and nothing else */
 
 struct step {
@@ -178,6 +184,26 @@ struct plan_shown {
     int fd;
 };
 
+/* What the gate is told, and what makes a network namespace lead to it. */
+struct plan_gate {
+    struct gate_inside inside;
+    struct buffer rules; /* net/gate_rules.h */
+};
+
+/* The same for coop-nat, and what makes a network namespace refuse what is not the internet. */
+struct plan_nat {
+    struct nat_inside inside;
+    struct buffer rules;
+};
+
+/* Which calls init looks at besides those that it serves or refuses: jail/door_watch.h. */
+enum plan_watch {
+    PLAN_WATCH_REFUSED,
+    PLAN_WATCH_WRITES,
+    PLAN_WATCH_LOOKUPS,
+    PLAN_WATCH_NOTHING /* not even those that are refused */
+};
+
 struct plan {
     coop_tier tier;
     const coop_policy *policy; /* borrowed */
@@ -203,6 +229,8 @@ struct plan {
     const char *git_excludes;         /* for git: hidden names, a line each; NULL: none */
     size_t n_masks;                   /* files made for them */
     size_t n_mask_inodes;             /* at most */
+    struct plan_gate *gate;           /* NULL: there is none */
+    struct plan_nat *nat;             /* NULL: the network is another */
     struct plan_enforce *enforce;     /* which programs there are, plan/enforce.h; NULL: all */
     struct plan_landlock landlock;
     struct plan_landlock wall; /* the second layer: nothing may be written or made where paths are
@@ -218,8 +246,9 @@ struct plan {
     bool is_shared;    /* other boxes are at work in the workspace */
     bool is_still;     /* but nothing in it has changed for a while */
     bool ignores_case; /* protected names are compared so: the policy or the file system wants it */
-    char *note;        /* a sentence about the view that somebody may not expect; NULL: none */
-    bool is_root_view; /* the workspace is "/": plan/project.h */
+    const char *sockets; /* of the host that may be connected to, for init: "DEV INO DEV INO " */
+    char *note;          /* a sentence about the view that somebody may not expect; NULL: none */
+    bool is_root_view;   /* the workspace is "/": plan/project.h */
     struct plan_strings outside;   /* then: paths of the box that are not the workspace's */
     struct plan_strings hidden;    /* then: names of its top level that may not be read */
     struct plan_strings not_shown; /* then: names of its top level that are the box's own */
@@ -228,6 +257,7 @@ struct plan {
     const struct sock_filter *seccomp;
     unsigned short seccomp_length;
     struct plan_enforced enforced;
+    enum plan_watch watch;
     bool watch_memory; /* no cgroup holds the memory limit: the supervisor samples */
     bool has_tty;
     int *fds; /* sources, held so that their inode numbers stay theirs */
@@ -258,6 +288,7 @@ struct plan_request {
     bool (*is_shared)(void *context, int workspace_fd);
     void *context;
     bool tty;
+    enum plan_watch watch;                       /* at least so much */
     bool is_for_reading;                         /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */
@@ -304,6 +335,11 @@ bool plan_never_text(const struct plan *plan, int rule, const char **pattern, co
 int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err);
 void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
 void plan_last_limits(struct plan *plan);
+/* network.c */
+int plan_network(struct plan *plan, const struct plan_request *request, coop_error **err);
+void plan_gate_done(struct plan *plan);
+int plan_nat(struct plan *plan, coop_error **err);
+void plan_nat_done(struct plan *plan);
 int plan_command(struct plan *plan, const struct plan_request *request, coop_error **err);
 
 /* Words. */

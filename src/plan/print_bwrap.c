@@ -14,6 +14,7 @@
 #include "base/shell_word.h"
 #include "plan/print.h"
 #include "plan/print_place.h"
+#include "policy/credentials.h"
 #include "policy/env_rules.h"
 
 struct bwrap {
@@ -298,6 +299,9 @@ static void print_missing(const struct bwrap *bwrap)
     if (plan->policy->network == COOP_NETWORK_OFF)
         buffer_append_string(
             out, "#  - --network off: bubblewrap raises the loopback, and sockets stay allowed\n");
+    if (policy_n_credentials(plan->policy) > 0)
+        buffer_append_string(
+            out, "#  - requests that are sent on with a secret which the box does not have\n");
     if (plan->map_owners)
         buffer_append_string(
             out, "#  - that the box of root is somebody else on the host, with owners mapped\n");

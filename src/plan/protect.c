@@ -227,6 +227,17 @@ static bool is_left_to_door(const struct plan *plan, const struct protect_found 
     return plan->protected->has_door && found->is_nested && found->kind != FOUND_GIT_CONFIG;
 }
 
+/* Stays where it is, and what it is. */
+static bool is_held(const struct protect_found *found)
+{
+    return found->kind == FOUND_GIT_DIRECTORY || found->kind == FOUND_LINK;
+}
+
+static bool is_secret(const struct protect_found *found)
+{
+    return found->kind == FOUND_HIDE || found->kind == FOUND_LINK;
+}
+
 /* Where the workspace is the root, not all of it is seen, and its top level needs no masks to hide. */
 static bool is_beside_root(const struct plan *plan, const struct place *place,
                            const struct protect_found *found)
@@ -234,7 +245,7 @@ static bool is_beside_root(const struct plan *plan, const struct place *place,
     if (!plan->is_root_view || place->target[1])
         return false;
     return !plan_project_shows(plan, found->path) ||
-           (found->kind == FOUND_HIDE && !strchr(found->path, '/'));
+           (is_secret(found) && !strchr(found->path, '/'));
 }
 
 static void emit_found(struct plan *plan, const struct place *place,
@@ -242,8 +253,8 @@ static void emit_found(struct plan *plan, const struct place *place,
 {
     const char *path = is_beside_root(plan, place, found) ? NULL : path_at(place, found);
 
-    if (!path || (found->kind == FOUND_GIT_DIRECTORY) != is_holding ||
-        is_left_to_door(plan, found) || is_covered(plan, place, path))
+    if (!path || is_held(found) != is_holding || is_left_to_door(plan, found) ||
+        is_covered(plan, place, path))
         return;
     path = plan_copy(plan, path);
     switch (found->kind) {
@@ -257,6 +268,7 @@ static void emit_found(struct plan *plan, const struct place *place,
         add_config(plan, place, path, found);
         break;
     case FOUND_GIT_DIRECTORY:
+    case FOUND_LINK:
         add_step(plan, STEP_HOLD, path, found);
         break;
     }
@@ -295,14 +307,15 @@ void plan_protect_emit_all(struct plan *plan)
 
 /* ---- git: what is hidden and not tracked must not stand in the way of `git add -A` */
 
-/* The part of the path below the innermost repository that it lies in. */
+/* The part of the path below the innermost repository that it lies in: .git, or a .bare that a .git
+ * names, is beside the files. A bare repository is beside nothing of its own. */
 static const char *path_in_repository(const struct protect_scan *scan, const char *path)
 {
     size_t longest = 0;
 
     for (size_t i = 0; i < scan->n_git_directories; i++) {
         const char *slash = strrchr(scan->git_directories[i], '/');
-        size_t n = slash ? (size_t)(slash - scan->git_directories[i]) : 0;
+        size_t n = slash && slash[1] == '.' ? (size_t)(slash - scan->git_directories[i]) : 0;
 
         if (n > longest && strncmp(path, scan->git_directories[i], n) == 0 && path[n] == '/')
             longest = n;
@@ -358,7 +371,7 @@ static void hold_hidden(struct plan *plan, const struct place *place, const char
     for (size_t i = 0; i < place->scan->n_found; i++) {
         const struct protect_found *found = &place->scan->found[i];
 
-        if (found->kind != FOUND_HIDE)
+        if (!is_secret(found))
             continue;
         const char *path = plan_text(plan, "%s/%s", root[1] ? root : "", found->path);
         if (!path)
@@ -553,7 +566,7 @@ void plan_protect_each_hidden(const struct plan *plan,
     const struct protect_scan *scan = plan->protected ? &plan->protected->workspace : NULL;
 
     for (size_t i = 0; scan && i < scan->n_found; i++)
-        if (scan->found[i].kind == FOUND_HIDE && !strchr(scan->found[i].path, '/'))
+        if (is_secret(&scan->found[i]) && !strchr(scan->found[i].path, '/'))
             each(context, scan->found[i].path);
 }
 

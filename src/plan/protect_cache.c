@@ -19,7 +19,7 @@
 #include "base/sha256.h"
 
 #define MAGIC      "coopscan"
-#define FORM       3u /* changes with everything that a walk decides otherwise than before */
+#define FORM       4u /* changes with everything that a walk decides otherwise than before */
 #define TEXT_MAX   (1u << 30)
 #define PATH_SPACE 4096
 #define KEPT_S     (30L * 24 * 60 * 60)
@@ -110,19 +110,19 @@ static bool is_path(const char *path, size_t length)
 }
 
 /* Text begins everywhere inside, and ends with a NUL: no offset leads out. */
-static bool is_record(const struct records *records, size_t i)
+static bool is_record(const struct scan_records *records, size_t i)
 {
-    const struct record *record = &records->items[i];
+    const struct scan_record *record = &records->items[i];
     size_t n_text = records->text.length;
 
-    if (record->path >= n_text || record->names >= n_text || record->mode > RECORD_GIT)
+    if (record->path >= n_text || record->names >= n_text || record->mode > RECORD_BARE)
         return false;
     if (i == 0 ? record->parent != RECORD_NONE || *records_path(records, 0) != '\0'
                : record->parent >= i)
         return false;
     size_t length = strlen(records_path(records, i));
     if (!is_path(records_path(records, i), length) ||
-        (record->git_at > length + 1 && record->mode == RECORD_GIT))
+        (record->git_at > length + 1 && record_is_in_git(record->mode)))
         return false;
     const char *name = records->text.data + record->names;
     for (uint32_t n = 0; n < record->n_names; n++) {
@@ -134,7 +134,7 @@ static bool is_record(const struct records *records, size_t i)
     return true;
 }
 
-static bool has_form(const struct records *records)
+static bool has_form(const struct scan_records *records)
 {
     if (records->n == 0 || records->text.length == 0 ||
         records->text.data[records->text.length - 1] != '\0')
@@ -145,7 +145,7 @@ static bool has_form(const struct records *records)
     return true;
 }
 
-static bool read_records(int fd, const struct cache_header *header, struct records *out)
+static bool read_records(int fd, const struct cache_header *header, struct scan_records *out)
 {
     out->n = out->capacity = (size_t)header->n_records;
     out->items = calloc(out->n, sizeof *out->items);
@@ -185,7 +185,7 @@ static int open_directory(const char *directory)
     return -1;
 }
 
-bool cache_load(const char *directory, const struct cache_key *key, struct records *out)
+bool cache_load(const char *directory, const struct cache_key *key, struct scan_records *out)
 {
     struct cache_header header;
     char name[64];
@@ -199,13 +199,14 @@ bool cache_load(const char *directory, const struct cache_key *key, struct recor
     if (fd < 0 || !is_own(fd, &size) || !read_all(fd, &header, sizeof header))
         return false;
     if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 || header.form != FORM ||
-        header.record_size != sizeof(struct record) || memcmp(&header.key, key, sizeof *key) != 0 ||
-        header.n_records > RECORDS_MAX || header.n_text > TEXT_MAX ||
-        size != sizeof header + header.n_records * sizeof(struct record) + header.n_text)
+        header.record_size != sizeof(struct scan_record) ||
+        memcmp(&header.key, key, sizeof *key) != 0 || header.n_records > SCAN_RECORDS_MAX ||
+        header.n_text > TEXT_MAX ||
+        size != sizeof header + header.n_records * sizeof(struct scan_record) + header.n_text)
         return false;
-    struct records records = { 0 };
+    struct scan_records records = { 0 };
     if (!read_records(fd, &header, &records)) {
-        records_done(&records);
+        scan_records_done(&records);
         return false;
     }
     *out = records;
@@ -265,12 +266,13 @@ static void remove_old(int directory_fd)
     (void)closedir(stream);
 }
 
-void cache_store(const char *directory, const struct cache_key *key, const struct records *records)
+void cache_store(const char *directory, const struct cache_key *key,
+                 const struct scan_records *records)
 {
     struct cache_header header = {
         .magic = MAGIC,
         .form = FORM,
-        .record_size = sizeof(struct record),
+        .record_size = sizeof(struct scan_record),
         .key = *key,
         .n_records = records->n,
         .n_text = records->text.length,

@@ -20,7 +20,8 @@ void cache_key_init(struct cache_key *key, const struct protect *protect, uint64
                     uint64_t ino, bool is_git_directory);
 
 /* False if there is none that can be used. */
-bool cache_load(const char *directory, const struct cache_key *key, struct records *out);
+bool cache_load(const char *directory, const struct cache_key *key, struct scan_records *out);
 
 /* Makes the directory if need be. What goes wrong only costs time, so it is not told. */
-void cache_store(const char *directory, const struct cache_key *key, const struct records *records);
+void cache_store(const char *directory, const struct cache_key *key,
+                 const struct scan_records *records);

@@ -15,13 +15,19 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/protect_scan_private.h"
+#include "policy/path.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
 #define GITFILE_MAX 4096
+#define LINKS_MAX   40 /* as many as the kernel follows */
 
 static const struct protect_rule unsearchable = {
     "a directory that cannot be searched", COOP_PROTECT_HIDE, 0, { NULL, 0, 0 }
+};
+
+static const struct protect_rule link_rule = {
+    "a link to what is hidden", COOP_PROTECT_KEEP, 0, { NULL, 0, 0 }
 };
 
 /* Nothing is there any more, or nothing that leads anywhere: nothing to protect. */
@@ -162,14 +168,14 @@ static int follow(struct scan *scan, const char *path, char out[PATH_MAX], struc
 struct subject {
     const char *path;
     const char *name;
-    const struct record *record; /* of its directory */
-    const char *rule_path;       /* what the rules are asked about: the link, where one led here */
+    const struct scan_record *record; /* of its directory */
+    const char *rule_path; /* what the rules are asked about: the link, where one led here */
     struct stat st;
 };
 
-static enum protect_scope scope_of(const struct record *record)
+static enum protect_scope scope_of(const struct scan_record *record)
 {
-    return record->mode == RECORD_PLAIN ? PROTECT_ALL : PROTECT_OWN;
+    return record_hides_all(record->mode) ? PROTECT_ALL : PROTECT_OWN;
 }
 
 static int add(struct scan *scan, enum protect_found_kind kind, const struct subject *subject,
@@ -185,12 +191,32 @@ static int add(struct scan *scan, enum protect_found_kind kind, const struct sub
                           err);
 }
 
+/* A branch of a bare repository, whatever it is called: it holds the name of an object and no more. */
+static bool is_reference(struct scan *scan, const struct subject *subject)
+{
+    const struct scan_record *record = subject->record;
+    char text[80];
+
+    if (record->mode != RECORD_BARE || !S_ISREG(subject->st.st_mode) ||
+        subject->st.st_size >= (off_t)sizeof text ||
+        strncmp(subject->rule_path + record->git_at, "refs/", 5) != 0)
+        return false;
+    scan->depends = true;
+    long n = read_file(scan, subject->path, text, sizeof text);
+    if (n <= 0 || text[n - 1] != '\n')
+        return false;
+    size_t length = strspn(text, "0123456789abcdef");
+    return (length == 40 || length == 64) && length == (size_t)n - 1;
+}
+
 static int examine_hiding(struct scan *scan, const struct subject *subject, bool *out_hidden,
                           coop_error **err)
 {
     bool is_directory = S_ISDIR(subject->st.st_mode);
     enum protect_scope scope = scope_of(subject->record);
 
+    if (is_reference(scan, subject))
+        return 0;
     for (;; scope = PROTECT_OWN) {
         const struct protect_rule *rule =
             protect_hides(scan->protect, subject->rule_path, is_directory, scope);
@@ -213,12 +239,12 @@ static int examine_hiding(struct scan *scan, const struct subject *subject, bool
 static int examine_keeping(struct scan *scan, const struct subject *subject, coop_error **err)
 {
     bool is_directory = S_ISDIR(subject->st.st_mode);
-    const struct record *record = subject->record;
+    const struct scan_record *record = subject->record;
     const struct protect_rule *rule =
         protect_keeps(scan->protect, subject->rule_path, is_directory);
     bool is_nested = false;
 
-    if (!rule && record->mode == RECORD_GIT &&
+    if (!rule && record_is_in_git(record->mode) &&
         !protect_shows(scan->protect, subject->rule_path, is_directory)) {
         rule =
             protect_keeps_in_git(scan->protect, subject->rule_path + record->git_at, is_directory);
@@ -256,12 +282,52 @@ static int examine_git(struct scan *scan, const struct subject *subject, coop_er
     return r == 0 && !is_top ? scan_add_git_directory(scan, subject->path, err) : r;
 }
 
-static int examine_subject(struct scan *scan, const struct subject *subject, coop_error **err)
+static int examine_subject(struct scan *scan, const struct subject *subject, bool *out_hidden,
+                           coop_error **err)
 {
-    bool is_hidden = false;
-    int r = examine_hiding(scan, subject, &is_hidden, err);
+    *out_hidden = false;
+    int r = examine_hiding(scan, subject, out_hidden, err);
 
-    return r < 0 || is_hidden ? r : examine_keeping(scan, subject, err);
+    return r < 0 || *out_hidden ? r : examine_keeping(scan, subject, err);
+}
+
+/* Where the link at `path` leads by its own words, relative to the root; false: not within it. */
+static bool read_link(const struct scan *scan, const char *path, char out[PATH_MAX])
+{
+    char text[PATH_MAX];
+    char joined[2 * PATH_MAX];
+    ssize_t n = readlinkat(scan->root_fd, path, text, sizeof text - 1);
+    auto_free char *normal = NULL;
+
+    if (n <= 0 || text[0] == '/')
+        return false;
+    text[n] = '\0';
+    (void)snprintf(joined, sizeof joined, "/%.*s%s", (int)(last_name(path) - path), path, text);
+    if (path_resolve("link", joined, &normal, NULL) < 0 || strlen(normal) > PATH_MAX)
+        return false;
+    memcpy(out, normal + 1, strlen(normal));
+    return *out != '\0';
+}
+
+/* The link itself, and those that it leads through. */
+static int add_links(struct scan *scan, const char *path, coop_error **err)
+{
+    char at[PATH_MAX];
+    struct subject subject = { .path = at, .rule_path = at };
+    int r = 0;
+
+    if (strlen(path) >= sizeof at)
+        return 0;
+    memcpy(at, path, strlen(path) + 1);
+    for (int i = 0; r == 0 && i < LINKS_MAX; i++) {
+        if (fstatat(scan->root_fd, at, &subject.st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISLNK(subject.st.st_mode))
+            break;
+        r = add(scan, FOUND_LINK, &subject, &link_rule, false, err);
+        if (r == 0 && !read_link(scan, at, at))
+            break;
+    }
+    return r;
 }
 
 static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
@@ -278,7 +344,7 @@ static int examine_linked_git(struct scan *scan, const char *path, const char *t
                : 0;
 }
 
-static int examine(struct scan *scan, const struct record *record, const char *path,
+static int examine(struct scan *scan, const struct scan_record *record, const char *path,
                    coop_error **err)
 {
     char target[PATH_MAX];
@@ -288,7 +354,7 @@ static int examine(struct scan *scan, const struct record *record, const char *p
 
     if (fstatat(scan->root_fd, path, &subject.st, AT_SYMLINK_NOFOLLOW) < 0)
         return is_gone(errno) ? 0 : fail_look(errno, path, err);
-    if (is_git(scan, subject.name) && record->mode == RECORD_PLAIN && !S_ISLNK(subject.st.st_mode))
+    if (is_git(scan, subject.name) && record->mode != RECORD_GIT && !S_ISLNK(subject.st.st_mode))
         return examine_git(scan, &subject, err);
     if (S_ISLNK(subject.st.st_mode)) {
         bool is_inside = false;
@@ -296,24 +362,43 @@ static int examine(struct scan *scan, const struct record *record, const char *p
 
         if (r < 0 || !is_inside)
             return r;
-        if (is_git(scan, subject.name) && record->mode == RECORD_PLAIN)
+        if (is_git(scan, subject.name) && record->mode != RECORD_GIT)
             return examine_linked_git(scan, path, target, &subject.st, err);
         subject.path = target;
     }
-    return examine_subject(scan, &subject, err);
+    bool is_hidden;
+    int r = examine_subject(scan, &subject, &is_hidden, err);
+    return r < 0 || !is_hidden || subject.path == path ? r : add_links(scan, path, err);
 }
 
-int scan_examine_name(struct scan *scan, const struct record *record, const char *path,
+/* The directory itself, if it is not merely below one. */
+static int examine_bare(struct scan *scan, const struct scan_record *record, const char *directory,
+                        coop_error **err)
+{
+    struct subject subject = { .path = directory, .rule_path = directory };
+
+    if (record->git_at != (*directory ? strlen(directory) + 1 : 0) ||
+        !protect_has_defaults(scan->protect) || protect_shows(scan->protect, directory, true))
+        return 0;
+    int r = scan_add_git_directory(scan, directory, err);
+    if (r < 0 || !*directory) /* the workspace itself, which is not the box's to move */
+        return r;
+    if (fstatat(scan->root_fd, directory, &subject.st, AT_SYMLINK_NOFOLLOW) < 0)
+        return is_gone(errno) ? 0 : fail_look(errno, directory, err);
+    return add(scan, FOUND_GIT_DIRECTORY, &subject, &scan_git_rule, true, err);
+}
+
+int scan_examine_name(struct scan *scan, const struct scan_record *record, const char *path,
                       coop_error **err)
 {
     scan->depends = false;
     return examine(scan, record, path, err);
 }
 
-int scan_examine_record(struct scan *scan, const struct records *records, size_t i,
+int scan_examine_record(struct scan *scan, const struct scan_records *records, size_t i,
                         coop_error **err)
 {
-    const struct record *record = &records->items[i];
+    const struct scan_record *record = &records->items[i];
     const char *directory = records_path(records, i);
     const char *name = records->text.data + record->names;
     char path[PATH_MAX + 256];
@@ -326,6 +411,8 @@ int scan_examine_record(struct scan *scan, const struct records *records, size_t
                        &unsearchable, false, err);
         return is_gone(errno) ? 0 : fail_look(errno, directory, err);
     }
+    if (record->mode == RECORD_BARE)
+        r = examine_bare(scan, record, directory, err);
     for (uint32_t n = 0; r == 0 && n < record->n_names; n++) {
         (void)snprintf(path, sizeof path, "%s%s%s", directory, *directory ? "/" : "", name);
         r = examine(scan, record, path, err);
@@ -339,7 +426,7 @@ int scan_examine_record(struct scan *scan, const struct records *records, size_t
 static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
                            coop_error **err)
 {
-    struct records records = { 0 };
+    struct scan_records records = { 0 };
     size_t n_read = 0;
     auto_close int fd =
         openat(scan->root_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -355,14 +442,14 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
         r = add(scan, FOUND_GIT_DIRECTORY, &(struct subject){ path, "", NULL, path, *st },
                 &scan_git_rule, false, err);
     if (r == 0)
-        r = records_walk(&how, RECORDS_MAX, NULL, NULL, &records, &n_read, err);
+        r = records_walk(&how, SCAN_RECORDS_MAX, NULL, NULL, &records, &n_read, err);
     for (size_t i = 0; r == 0 && i < records.n; i++) {
-        const struct record *record = &records.items[i];
+        const struct scan_record *record = &records.items[i];
         const char *name = records.text.data + record->names;
         const char *directory = records_path(&records, i);
 
         for (uint32_t n = 0; r == 0 && n < record->n_names; n++, name += strlen(name) + 1) {
-            struct record outside = *record;
+            struct scan_record outside = *record;
 
             (void)snprintf(inner, sizeof inner, "%s/%s%s%s", path, directory, *directory ? "/" : "",
                            name);
@@ -370,7 +457,7 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
             r = strlen(inner) < PATH_MAX ? examine(scan, &outside, inner, err) : 0;
         }
     }
-    records_done(&records);
+    scan_records_done(&records);
     return r;
 }
 

@@ -159,6 +159,6 @@ void protect_scan_done(struct protect_scan *scan)
     }
     free(scan->found);
     free(scan->git_directories);
-    records_done(&scan->records);
+    scan_records_done(&scan->records);
     *scan = (struct protect_scan){ 0 };
 }

@@ -42,11 +42,26 @@ static bool has_wildcard(const char *pattern)
     return strpbrk(pattern, "*?[\\") != NULL;
 }
 
-/* An exception that somebody made for just this. */
-static bool is_excepted(struct protect *rules, const char *pattern)
+/* A later rule takes the whole pattern back, word for word. */
+static bool is_taken_back(const struct protect *rules, size_t i)
 {
-    return protect_has_exceptions(rules) && !has_wildcard(pattern) &&
-           !protect_keeps(rules, pattern, false) && !protect_keeps(rules, pattern, true);
+    for (size_t k = i + 1; k < protect_n_rules(rules); k++)
+        if (protect_rule(rules, k)->action == COOP_PROTECT_SHOW &&
+            strcmp(protect_rule(rules, k)->pattern, protect_rule(rules, i)->pattern) == 0)
+            return true;
+    return false;
+}
+
+/* An exception that somebody made for just this. */
+static bool is_excepted(struct protect *rules, size_t i)
+{
+    const char *pattern = protect_rule(rules, i)->pattern;
+
+    if (!protect_has_exceptions(rules))
+        return false;
+    if (has_wildcard(pattern))
+        return is_taken_back(rules, i);
+    return !protect_keeps(rules, pattern, false) && !protect_keeps(rules, pattern, true);
 }
 
 static void add_git_directory(struct plan *plan, struct protect *rules, const char *root,
@@ -54,8 +69,9 @@ static void add_git_directory(struct plan *plan, struct protect *rules, const ch
 {
     for (size_t i = 0; i < protect_n_git_defaults; i++) {
         const struct protect_rule *rule = &protect_git_defaults[i];
-        const char *rest = plan_text(plan, "/%s", rule->pattern);
-        const char *path = plan_text(plan, "%s/%s", directory, rule->pattern);
+        const char *slash = *directory ? "/" : "";
+        const char *rest = plan_text(plan, "%s%s", slash, rule->pattern);
+        const char *path = plan_text(plan, "%s%s%s", directory, slash, rule->pattern);
         const char *pattern = rest ? literal(plan, directory, rest) : NULL;
 
         if (pattern && path && !protect_shows(rules, path, true))
@@ -69,7 +85,7 @@ void protect_never(struct plan *plan, struct protect *rules, const struct protec
     for (size_t i = 0; i < protect_n_rules(rules); i++) {
         const struct protect_rule *rule = protect_rule(rules, i);
 
-        if (rule->action == COOP_PROTECT_KEEP && !is_excepted(rules, rule->pattern))
+        if (rule->action == COOP_PROTECT_KEEP && !is_excepted(rules, i))
             add(plan, root, rule->pattern, rule);
     }
     for (size_t i = 0; i < scan->n_git_directories; i++)

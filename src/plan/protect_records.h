@@ -23,13 +23,15 @@ enum record_mode {
     RECORD_PLAIN,
     RECORD_DEPENDENCIES, /* other people's files: only rules that somebody wrote */
     RECORD_GIT,          /* a git directory, or below one */
+    RECORD_BARE,         /* likewise, known by what is in it: a box can make one around anything, so
+                          * what is hidden elsewhere is hidden in it too */
 };
 
 #define RECORD_UNSEARCHABLE 1u /* it cannot be read, or what is in it cannot be named */
 #define RECORD_PSEUDO       2u /* a file system that holds no files, such as /proc */
 #define RECORD_IGNORES_CASE 4u /* names of different case are the same in it */
 
-struct record {
+struct scan_record {
     uint64_t dev, ino;
     int64_t ctime_sec; /* 0: not to be believed, always read again */
     uint32_t ctime_nsec;
@@ -37,27 +39,37 @@ struct record {
     uint32_t path;  /* offset in the texts */
     uint32_t names; /* offset of the first name; the others follow, each with its NUL */
     uint32_t n_names;
-    uint16_t git_at; /* RECORD_GIT: where the path in the git directory begins */
+    uint16_t git_at; /* RECORD_GIT, RECORD_BARE: where the path in the git directory begins */
     uint8_t mode;
     uint8_t flags;
 };
 
-struct records {
-    struct record *items; /* a directory after its parent */
+struct scan_records {
+    struct scan_record *items; /* a directory after its parent */
     size_t n, capacity;
     struct buffer text;
 };
 
-static inline const char *records_path(const struct records *records, size_t i)
+static inline bool record_is_in_git(unsigned mode)
+{
+    return mode == RECORD_GIT || mode == RECORD_BARE;
+}
+
+static inline bool record_hides_all(unsigned mode)
+{
+    return mode == RECORD_PLAIN || mode == RECORD_BARE;
+}
+
+static inline const char *records_path(const struct scan_records *records, size_t i)
 {
     return records->text.data + records->items[i].path;
 }
 
-void records_done(struct records *records);
+void scan_records_done(struct scan_records *records);
 
 /* ---- protect_walk.c */
 
-#define RECORDS_MAX 8000000u
+#define SCAN_RECORDS_MAX 8000000u
 
 struct records_walk {
     int root_fd;
@@ -78,20 +90,21 @@ struct records_walk {
  * taken over unread; both may be NULL. `out` is empty before. 1 if there are more than `most`
  * directories: then not all were read.
  */
-int records_walk(const struct records_walk *how, size_t most, const struct records *old,
-                 const bool *verified, struct records *out, size_t *out_read, coop_error **err);
+int records_walk(const struct records_walk *how, size_t most, const struct scan_records *old,
+                 const bool *verified, struct scan_records *out, size_t *out_read,
+                 coop_error **err);
 
 /*
  * A directory `name` has come into the one of record `parent`: it and what is below are appended to
  * the records, if there is anything to look for.
  */
 int records_walk_below(const struct records_walk *how, size_t parent, const char *name,
-                       struct records *records, coop_error **err);
+                       struct scan_records *records, coop_error **err);
 
 /* ---- protect_verify.c */
 
 /* Whether the directory is what the record says. */
-bool record_is_current(const struct record *record, const struct stat *st);
+bool record_is_current(const struct scan_record *record, const struct stat *st);
 
 /* Asks the kernel whether each directory is as it was. True if all are. */
-bool records_verify(int root_fd, const struct records *records, bool *out_verified);
+bool records_verify(int root_fd, const struct scan_records *records, bool *out_verified);

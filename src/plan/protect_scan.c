@@ -91,8 +91,8 @@ static bool is_in_tree(const struct scan *scan, const char *directory)
     return is_inside;
 }
 
-static int walk_tree(struct scan *scan, size_t most, const struct records *old,
-                     const bool *verified, struct records *out, coop_error **err)
+static int walk_tree(struct scan *scan, size_t most, const struct scan_records *old,
+                     const bool *verified, struct scan_records *out, coop_error **err)
 {
     const struct records_walk how = {
         .root_fd = scan->root_fd,
@@ -107,11 +107,11 @@ static int walk_tree(struct scan *scan, size_t most, const struct records *old,
 }
 
 /* With what is remembered: what is as it was is not read again. */
-static int look_again(struct scan *scan, const struct cache_key *key, struct records *records,
+static int look_again(struct scan *scan, const struct cache_key *key, struct scan_records *records,
                       coop_error **err)
 {
     const struct protect_scan_options *options = scan->options;
-    struct records old = { 0 };
+    struct scan_records old = { 0 };
     bool *verified = NULL;
     bool is_known = cache_load(options->cache_directory, key, &old);
     int r = 0;
@@ -128,15 +128,15 @@ static int look_again(struct scan *scan, const struct cache_key *key, struct rec
         return 0;
     }
     if (r == 0)
-        r = walk_tree(scan, RECORDS_MAX, is_known ? &old : NULL, verified, records, err);
+        r = walk_tree(scan, SCAN_RECORDS_MAX, is_known ? &old : NULL, verified, records, err);
     if (r == 0 && records->n >= (options->cache_from ? options->cache_from : CACHE_FROM))
         cache_store(options->cache_directory, key, records);
     free(verified);
-    records_done(&old);
+    scan_records_done(&old);
     return r;
 }
 
-static int find_records(struct scan *scan, struct records *records, coop_error **err)
+static int find_records(struct scan *scan, struct scan_records *records, coop_error **err)
 {
     const struct protect_scan_options *options = scan->options;
     size_t small = options->cache_from && options->cache_from < SMALL ? 0 : SMALL;
@@ -145,14 +145,14 @@ static int find_records(struct scan *scan, struct records *records, coop_error *
     int r = 1;
 
     if (!options->cache_directory || options->opened)
-        return walk_tree(scan, RECORDS_MAX, options->old, NULL, records, err);
+        return walk_tree(scan, SCAN_RECORDS_MAX, options->old, NULL, records, err);
     if (small > 0)
         r = walk_tree(scan, small, NULL, NULL, records, err);
     if (r <= 0)
         return r;
-    records_done(records);
+    scan_records_done(records);
     if (is_in_tree(scan, options->cache_directory)) /* a box could write there */
-        return walk_tree(scan, RECORDS_MAX, NULL, NULL, records, err);
+        return walk_tree(scan, SCAN_RECORDS_MAX, NULL, NULL, records, err);
     if (fstat(scan->root_fd, &st) < 0)
         return fail(err, errno, "look at the workspace");
     cache_key_init(&key, scan->protect, st.st_dev, st.st_ino, options->is_git_directory);
@@ -171,7 +171,7 @@ int protect_scan(int root_fd, struct protect *protect, const struct protect_scan
     scan.out = out;
     scan.now = options->now ? options->now : time(NULL);
     *out = (struct protect_scan){ 0 };
-    struct records *records = &out->records;
+    struct scan_records *records = &out->records;
     int r = find_records(&scan, records, err);
     for (size_t i = 0; r == 0 && i < records->n; i++) {
         out->ignores_case |= records->items[i].flags & RECORD_IGNORES_CASE;

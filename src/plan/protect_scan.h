@@ -24,10 +24,11 @@
 #include "policy/protect.h"
 
 enum protect_found_kind {
-    FOUND_HIDE,         /* a file or a directory that nobody may read */
-    FOUND_KEEP,         /* one that nobody may write */
-    FOUND_GIT_CONFIG,   /* likewise, and its credentials are not for reading */
-    FOUND_GIT_DIRECTORY /* one that must not be moved away */
+    FOUND_HIDE,          /* a file or a directory that nobody may read */
+    FOUND_KEEP,          /* one that nobody may write */
+    FOUND_GIT_CONFIG,    /* likewise, and its credentials are not for reading */
+    FOUND_GIT_DIRECTORY, /* one that must not be moved away */
+    FOUND_LINK /* to what is hidden: without it, the next box would know of no secret there */
 };
 
 struct protect_found {
@@ -46,7 +47,7 @@ struct protect_scan_options {
     size_t cache_from;           /* directories; smaller trees are not remembered. 0: the default */
     time_t now;                  /* 0: what the clock says */
     /* Of those who watch while they look (protect_records.h). Nothing is remembered in a file. */
-    const struct records *old; /* from the look before; may be NULL */
+    const struct scan_records *old; /* from the look before; may be NULL */
     int (*opened)(void *context, int fd, size_t record);
     void (*depends)(void *context, size_t record); /* on what is written into a file there */
     void *context;
@@ -55,12 +56,12 @@ struct protect_scan_options {
 struct protect_scan {
     struct protect_found *found; /* outer before inner, no path twice */
     size_t n_found;
-    const char **git_directories; /* below the root, other than its own .git */
+    const char **git_directories; /* other than the root's own .git; "": the root itself is one */
     size_t n_git_directories;
     bool is_work_tree; /* has a .git */
     bool ignores_case; /* names of different case are the same in some directory of it */
     size_t n_directories, n_read, n_verified;
-    struct records records;
+    struct scan_records records;
     struct protect_scan_text *texts; /* holds the paths */
 };
 

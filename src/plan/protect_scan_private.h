@@ -34,9 +34,9 @@ int scan_compare_paths(const char *left, const char *right);
 void scan_put_in_order(struct protect_scan *scan);
 
 /* protect_examine.c: the names of one directory; then the gitfiles among what was found. */
-int scan_examine_record(struct scan *scan, const struct records *records, size_t i,
+int scan_examine_record(struct scan *scan, const struct scan_records *records, size_t i,
                         coop_error **err);
 /* One name of a directory, by its path. */
-int scan_examine_name(struct scan *scan, const struct record *record, const char *path,
+int scan_examine_name(struct scan *scan, const struct scan_record *record, const char *path,
                       coop_error **err);
 int scan_examine_gitfiles(struct scan *scan, coop_error **err);

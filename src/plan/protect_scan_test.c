@@ -89,7 +89,7 @@ static void add_rule(const char *pattern, coop_protect action)
 /* What is found, as "hide .env|keep .vscode|". */
 static const char *look_with(const struct protect_scan_options *options)
 {
-    static const char *const words[] = { "hide", "keep", "config", "hold" };
+    static const char *const words[] = { "hide", "keep", "config", "hold", "link" };
     static char out[65536];
     size_t n = 0;
 
@@ -166,8 +166,8 @@ TEST(own_rules_hide_directories_and_nothing_in_them_again)
     CHECK(symlink("vault/.env", in_tree(".env")) == 0);
     add_rule("vault", COOP_PROTECT_HIDE);
     add_rule("other", COOP_PROTECT_KEEP);
-    CHECK_STR(look(), "keep other|hide vault|");
-    CHECK(S_ISDIR(scan.found[1].st.st_mode));
+    CHECK_STR(look(), "link .env|keep other|hide vault|");
+    CHECK(S_ISDIR(scan.found[2].st.st_mode));
 }
 
 TEST(git_directories_are_kept_and_not_searched)
@@ -197,6 +197,56 @@ TEST(git_directories_are_kept_and_not_searched)
     CHECK(scan.found[7].is_nested && !scan.found[1].is_nested);
 }
 
+TEST(a_git_directory_is_known_by_what_is_in_it)
+{
+    static const char *const directories[] = {
+        "b", "b/hooks",   "b/objects", "b/refs", "b/modules",      "b/modules/m", "b/modules/m/s",
+        "c", "c/objects", "c/refs",    "c/.git", "c/node_modules",
+    };
+
+    begin();
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
+        make_directory(directories[i]);
+    make_file("b/config", "x");
+    make_file("b/.env", "x"); /* a box could have made the rest around it */
+    make_file("b/modules/m/config", "x");
+    make_file("b/modules/m/s/.env", "x");
+    make_file("b/refs/my-secret", "x");
+    make_file("c/config", "x");
+    make_file("c/.git/config", "x");
+    make_file("c/node_modules/.env", "x");
+    CHECK_STR(look(), "hide b/.env|hide b/modules/m/s/.env|hide b/refs/my-secret|hold c/.git|"
+                      "config c/.git/config|");
+    make_file("b/refs/fix-password", "0123456789abcdef0123456789abcdef01234567\n");
+    make_file("b/HEAD", "x");
+    make_file("c/HEAD", "x");
+    CHECK_STR(
+        look(),
+        "hold b|hide b/.env|config b/config|keep b/hooks|config b/modules/m/config|"
+        "hide b/modules/m/s/.env|hide b/refs/my-secret|hold c|hold c/.git|config c/.git/config|"
+        "config c/config|");
+}
+
+TEST(a_git_directory_is_found_again_where_little_has_changed)
+{
+    const struct protect_scan_options options = { .cache_directory = cache,
+                                                  .cache_from = 1,
+                                                  .now = time(NULL) + 3600 };
+
+    begin();
+    make_directory("objects");
+    make_directory("modules");
+    make_directory("modules/m");
+    make_file("modules/m/config", "x");
+    make_file("config", "x");
+    make_file("HEAD", "x");
+    CHECK_STR(look_with(&options), "");
+    make_directory("refs");
+    CHECK_STR(look_with(&options), "config config|config modules/m/config|");
+    CHECK_STR(look_with(&options), "config config|config modules/m/config|");
+    CHECK(scan.n_read == 0 && scan.n_verified > 0);
+}
+
 TEST(a_gitfile_is_kept_and_what_it_names_in_the_tree)
 {
     begin();
@@ -205,7 +255,8 @@ TEST(a_gitfile_is_kept_and_what_it_names_in_the_tree)
     make_directory(".bare/objects");
     make_directory(".bare/refs");
     make_file(".bare/HEAD", "x");
-    make_file(".bare/refs/fix-password", "x"); /* a branch */
+    make_file(".bare/refs/fix-password",
+              "0123456789abcdef0123456789abcdef01234567\n"); /* a branch */
     make_file(".bare/config", "x");
     make_file(".git", "gitdir: ./.bare\n");
     CHECK_STR(look(), "hold .bare|config .bare/config|keep .bare/hooks|keep .git|");
@@ -218,11 +269,12 @@ TEST(a_link_leads_to_what_must_be_hidden)
     make_directory("a");
     make_file("a/real", "x");
     make_file("outside", "x");
-    CHECK(symlink("a/real", in_tree(".env")) == 0);
+    CHECK(symlink("a/way", in_tree(".env")) == 0);
+    CHECK(symlink("../a/./real", in_tree("a/way")) == 0);
     CHECK(symlink("/etc/passwd", in_tree("a/.env")) == 0);
     CHECK(symlink("nowhere", in_tree("a/.env.x")) == 0);
     CHECK(symlink(".env.loop", in_tree(".env.loop")) == 0);
-    CHECK_STR(look(), "hide a/real|");
+    CHECK_STR(look(), "link .env|hide a/real|link a/way|");
 }
 
 TEST(other_names_of_a_hidden_file_are_found)
@@ -380,7 +432,7 @@ TEST(a_damaged_memory_is_none)
     const struct protect_scan_options options = remembering();
     char name[4096];
     struct cache_key key;
-    struct records records = { 0 };
+    struct scan_records records = { 0 };
     struct stat st;
 
     begin();
@@ -390,7 +442,7 @@ TEST(a_damaged_memory_is_none)
     CHECK(fstat(root_fd, &st) == 0);
     cache_key_init(&key, protect, st.st_dev, st.st_ino, false);
     CHECK(cache_load(cache, &key, &records));
-    records_done(&records);
+    scan_records_done(&records);
     (void)snprintf(name, sizeof name, "ls %s", cache);
     FILE *list = popen(name, "r");
     char file[512] = "";
@@ -412,7 +464,7 @@ TEST(a_damaged_memory_is_none)
         CHECK(close(fd) == 0);
     }
     CHECK(cache_load(cache, &key, &records));
-    records_done(&records);
+    scan_records_done(&records);
     CHECK(chmod(name, 0666) == 0); /* somebody else may have written it */
     CHECK(!cache_load(cache, &key, &records));
     CHECK(truncate(name, st.st_size - 1) == 0 && chmod(name, 0600) == 0);

@@ -16,22 +16,22 @@
 
 struct half {
     int root_fd;
-    const struct records *records;
+    const struct scan_records *records;
     size_t from, to;
     bool *verified;
     bool is_good;
 };
 
-bool record_is_current(const struct record *record, const struct stat *st)
+bool record_is_current(const struct scan_record *record, const struct stat *st)
 {
     return record->ctime_sec != 0 && S_ISDIR(st->st_mode) && st->st_dev == record->dev &&
            st->st_ino == record->ino && st->st_ctim.tv_sec == record->ctime_sec &&
            st->st_ctim.tv_nsec == record->ctime_nsec;
 }
 
-static bool is_as_it_was(int root_fd, const struct records *records, size_t i)
+static bool is_as_it_was(int root_fd, const struct scan_records *records, size_t i)
 {
-    const struct record *record = &records->items[i];
+    const struct scan_record *record = &records->items[i];
     const char *path = records_path(records, i);
     struct stat st;
 
@@ -66,7 +66,7 @@ static int start(pthread_t *thread, struct half *half)
     return -r;
 }
 
-bool records_verify(int root_fd, const struct records *records, bool *out_verified)
+bool records_verify(int root_fd, const struct scan_records *records, bool *out_verified)
 {
     size_t middle = records->n < WORTH_A_THREAD ? records->n : records->n / 2;
     struct half first = { root_fd, records, 0, middle, out_verified, true };

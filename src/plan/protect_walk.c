@@ -55,12 +55,12 @@ struct walk {
     int root_fd;
     struct protect *protect;
     const struct records_walk *how;
-    const struct records *old;
+    const struct scan_records *old;
     const bool *verified;
     uint32_t *first_child, *next_sibling; /* of the old records */
     uint32_t *by_path;                    /* hash table of the old records */
     size_t by_path_mask;
-    struct records *out;
+    struct scan_records *out;
     struct pending *stack;
     size_t n_stack, stack_capacity;
     size_t path_length; /* of the directory in `path` */
@@ -72,11 +72,11 @@ struct walk {
     char buffer[READ_SIZE] __attribute__((aligned(8)));
 };
 
-void records_done(struct records *records)
+void scan_records_done(struct scan_records *records)
 {
     free(records->items);
     buffer_done(&records->text);
-    *records = (struct records){ 0 };
+    *records = (struct scan_records){ 0 };
 }
 
 /* ---- old records, to find those of a directory's children */
@@ -92,7 +92,7 @@ static size_t hash_path(const char *path)
 
 static bool index_old(struct walk *walk)
 {
-    const struct records *old = walk->old;
+    const struct scan_records *old = walk->old;
     size_t n_buckets = 16;
 
     while (n_buckets < 2 * old->n)
@@ -213,17 +213,17 @@ static int push(struct walk *walk, const char *path, size_t length, struct pendi
     return r;
 }
 
-static int add_record(struct walk *walk, struct record record, coop_error **err)
+static int add_record(struct walk *walk, struct scan_record record, coop_error **err)
 {
-    struct records *out = walk->out;
+    struct scan_records *out = walk->out;
     int r = grow((void **)&out->items, &out->capacity, out->n, sizeof *out->items, err);
 
     if (r < 0)
         return r;
-    if (out->n >= RECORDS_MAX)
+    if (out->n >= SCAN_RECORDS_MAX)
         return fail(err, EOVERFLOW,
                     "search the workspace for what to protect: it has more than %u directories",
-                    RECORDS_MAX);
+                    SCAN_RECORDS_MAX);
     out->items[out->n++] = record;
     return 0;
 }
@@ -251,7 +251,7 @@ static bool is_git_name(const struct walk *walk, const char *name, size_t length
 
 static enum protect_scope scope_of(unsigned mode)
 {
-    return mode == RECORD_PLAIN ? PROTECT_ALL : PROTECT_OWN;
+    return record_hides_all(mode) ? PROTECT_ALL : PROTECT_OWN;
 }
 
 /* Whether a rule, or git, is about this path: then it is looked at each time. */
@@ -259,10 +259,10 @@ static bool is_candidate(struct walk *walk, const struct pending *directory, con
                          const char *name, size_t length, bool is_directory)
 {
     if (is_git_name(walk, name, length))
-        return directory->mode == RECORD_PLAIN;
+        return directory->mode != RECORD_GIT;
     if (!protect_concerns_name(walk->protect, name, length))
         return false;
-    if (directory->mode == RECORD_GIT &&
+    if (record_is_in_git(directory->mode) &&
         protect_keeps_in_git(walk->protect, path + directory->git_at, is_directory))
         return true;
     return protect_hides(walk->protect, path, is_directory, scope_of(directory->mode)) ||
@@ -287,16 +287,24 @@ static bool has_entry(int fd, const char *name)
 }
 
 /*
- * Objects and references of a git directory of any name are not searched: a branch may be called
- * anything. Only these two: a box can make the rest of what such a directory is known by.
+ * Objects and references of a .git are not searched: a branch may be called anything. Those of a git
+ * directory of another name are: a box can make around an `objects` what such a directory is known by.
  */
-static bool is_git_store(int fd, const char *name)
+static bool is_git_store(const struct pending *directory, int fd, const char *name)
 {
     bool is_objects = strcmp(name, "objects") == 0;
 
-    if (!is_objects && strcmp(name, "refs") != 0)
+    if (directory->mode != RECORD_GIT || (!is_objects && strcmp(name, "refs") != 0))
         return false;
     return has_entry(fd, "HEAD") && has_entry(fd, is_objects ? "refs" : "objects");
+}
+
+/* A git directory without a name that says so: a bare repository, or a .git that is the workspace. */
+static bool is_bare(const struct pending *directory, int fd, const char *name)
+{
+    return (name[0] == 'H' || name[0] == 'h') && strcasecmp(name, "HEAD") == 0 &&
+           !record_is_in_git(directory->mode) && has_entry(fd, "HEAD") &&
+           has_entry(fd, "objects") && has_entry(fd, "refs");
 }
 
 /* How to go on below a directory; false: not at all. */
@@ -304,24 +312,25 @@ static bool enters(struct walk *walk, const struct pending *directory, int fd, c
                    const char *name, size_t length, struct pending *out)
 {
     *out = (struct pending){ .mode = directory->mode, .git_at = directory->git_at };
-    if (is_git_store(fd, name))
+    if (is_git_store(directory, fd, name))
         return false;
-    if (directory->mode == RECORD_PLAIN && is_git_name(walk, name, length)) {
+    if (directory->mode != RECORD_GIT && is_git_name(walk, name, length)) {
         out->mode = RECORD_GIT;
         out->git_at = (uint16_t)(strlen(path) + 1);
         return true;
     }
-    if (directory->mode == RECORD_PLAIN && protect_has_defaults(walk->protect) &&
+    if (record_is_in_git(out->mode) &&
+        protect_may_keep_below_in_git(walk->protect, path + out->git_at))
+        return true;
+    if (record_hides_all(out->mode) && protect_has_defaults(walk->protect) &&
         protect_is_dependencies(name, length))
         out->mode = RECORD_DEPENDENCIES;
-    if (out->mode == RECORD_GIT && protect_may_keep_below_in_git(walk->protect, path + out->git_at))
-        return true;
     return protect_may_apply_below(walk->protect, path, scope_of(out->mode));
 }
 
 struct reading {
     struct pending directory;
-    struct record record;
+    struct scan_record record;
     uint32_t index; /* that the record will have */
 };
 
@@ -394,6 +403,22 @@ static int push_below(struct walk *walk, const struct buffer *below, coop_error 
     return r;
 }
 
+/* What was decided of its names was decided of other ones. */
+static int read_again_as_bare(const struct walk *walk, struct reading *reading, int fd,
+                              struct buffer *below, coop_error **err)
+{
+    reading->directory.mode = RECORD_BARE;
+    reading->directory.git_at = (uint16_t)(walk->path_length ? walk->path_length + 1 : 0);
+    reading->record.mode = reading->directory.mode;
+    reading->record.git_at = reading->directory.git_at;
+    reading->record.names = reading->record.path;
+    reading->record.n_names = 0;
+    below->length = 0;
+    return lseek(fd, 0, SEEK_SET) < 0
+               ? fail(err, errno, "read the directory '%s' of the workspace again", walk->path)
+               : 0;
+}
+
 static int read_entries(struct walk *walk, struct reading *reading, int fd, struct buffer *below,
                         coop_error **err)
 {
@@ -410,18 +435,20 @@ static int read_entries(struct walk *walk, struct reading *reading, int fd, stru
         for (long at = 0; at < n;) {
             const struct directory_entry *entry =
                 (const struct directory_entry *)(const void *)(walk->buffer + at);
-            int r = look_at_entry(walk, reading, fd, entry, below, err);
+            bool is_other = is_bare(&reading->directory, fd, entry->name);
+            int r = is_other ? read_again_as_bare(walk, reading, fd, below, err)
+                             : look_at_entry(walk, reading, fd, entry, below, err);
 
             if (r < 0)
                 return r;
-            at += entry->length;
+            at = is_other ? n : at + entry->length;
         }
     }
 }
 
 /* ---- one directory */
 
-static void note_stat(struct walk *walk, struct record *record, const struct stat *st)
+static void note_stat(struct walk *walk, struct scan_record *record, const struct stat *st)
 {
     record->dev = st->st_dev;
     record->ino = st->st_ino;
@@ -463,6 +490,14 @@ static int add_unsearchable(struct walk *walk, struct reading *reading, coop_err
 
 static int take_over(struct walk *walk, struct reading *reading, coop_error **err);
 
+/* Whether what the old record says was decided by the same rules. */
+static bool is_known(const struct walk *walk, const struct pending *directory)
+{
+    return directory->old != RECORD_NONE &&
+           walk->old->items[directory->old].mode == directory->mode &&
+           walk->old->items[directory->old].git_at == directory->git_at;
+}
+
 static int read_directory(struct walk *walk, struct reading *reading, coop_error **err)
 {
     const struct records_walk *how = walk->how;
@@ -484,7 +519,8 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
     if (opened < 0)
         return fail(err, -opened, "watch the directory '%s' of the workspace",
                     walk->path_length ? walk->path : ".");
-    if (how->opened && old != RECORD_NONE && record_is_current(&walk->old->items[old], &st))
+    if (how->opened && is_known(walk, &reading->directory) &&
+        record_is_current(&walk->old->items[old], &st))
         return take_over(walk, reading, err);
     know_device(walk, fd, st.st_dev);
     note_stat(walk, &reading->record, &st);
@@ -504,10 +540,10 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
 /* As it was: its names, and below it the directories that it had. */
 static int take_over(struct walk *walk, struct reading *reading, coop_error **err)
 {
-    const struct records *old = walk->old;
-    const struct record *from = &old->items[reading->directory.old];
+    const struct scan_records *old = walk->old;
+    const struct scan_record *from = &old->items[reading->directory.old];
     const char *name = old->text.data + from->names;
-    struct record record = *from;
+    struct scan_record record = *from;
 
     record.path = reading->record.path;
     record.parent = reading->record.parent;
@@ -523,7 +559,7 @@ static int take_over(struct walk *walk, struct reading *reading, coop_error **er
     int r = add_record(walk, reading->record, err);
     for (uint32_t i = walk->first_child[reading->directory.old]; r == 0 && i != RECORD_NONE;
          i = walk->next_sibling[i]) {
-        const struct record *child = &old->items[i];
+        const struct scan_record *child = &old->items[i];
 
         r = push(
             walk, records_path(old, i), strlen(records_path(old, i)),
@@ -546,7 +582,7 @@ static int visit(struct walk *walk, const struct pending *pending, coop_error **
                     .mode = pending->mode },
     };
 
-    if (pending->old != RECORD_NONE && !walk->how->opened && walk->verified[pending->old])
+    if (is_known(walk, pending) && !walk->how->opened && walk->verified[pending->old])
         return take_over(walk, &reading, err);
     const char *path = walk->out->text.data + pending->path;
     walk->path_length = strlen(path);
@@ -569,7 +605,7 @@ static int run_walk(struct walk *walk, size_t most, coop_error **err)
 }
 
 /* Large: what is not set here is set before it is read. */
-static void walk_init(struct walk *walk, const struct records_walk *how, struct records *out)
+static void walk_init(struct walk *walk, const struct records_walk *how, struct scan_records *out)
 {
     memset(walk, 0, offsetof(struct walk, path));
     walk->how = how;
@@ -587,8 +623,8 @@ static void walk_done(struct walk *walk)
     free(walk->by_path);
 }
 
-int records_walk(const struct records_walk *how, size_t most, const struct records *old,
-                 const bool *verified, struct records *out, size_t *out_read, coop_error **err)
+int records_walk(const struct records_walk *how, size_t most, const struct scan_records *old,
+                 const bool *verified, struct scan_records *out, size_t *out_read, coop_error **err)
 {
     const struct pending root = { .parent = RECORD_NONE,
                                   .old = old ? 0 : RECORD_NONE,
@@ -607,9 +643,9 @@ int records_walk(const struct records_walk *how, size_t most, const struct recor
 }
 
 int records_walk_below(const struct records_walk *how, size_t parent, const char *name,
-                       struct records *records, coop_error **err)
+                       struct scan_records *records, coop_error **err)
 {
-    const struct record *record = &records->items[parent];
+    const struct scan_record *record = &records->items[parent];
     const struct pending directory = { .mode = record->mode, .git_at = record->git_at };
     struct walk walk;
     struct pending next;
@@ -630,7 +666,7 @@ int records_walk_below(const struct records_walk *how, size_t parent, const char
         next.old = RECORD_NONE;
         r = push(&walk, walk.path, length, next, err);
         if (r == 0)
-            r = run_walk(&walk, RECORDS_MAX, err);
+            r = run_walk(&walk, SCAN_RECORDS_MAX, err);
     }
     walk_done(&walk);
     return r;

@@ -228,7 +228,7 @@ static void depends(void *context, size_t record)
 }
 
 static struct protect_scan_options options_of(struct protect_watch *watch, const struct tree *tree,
-                                              const struct records *old)
+                                              const struct scan_records *old)
 {
     return (struct protect_scan_options){
         .is_git_directory = tree->is_git_directory,
@@ -250,7 +250,7 @@ static int begin(struct protect_watch *watch, coop_error **err)
     return 0;
 }
 
-static int look_at_tree(struct protect_watch *watch, uint32_t i, const struct records *old,
+static int look_at_tree(struct protect_watch *watch, uint32_t i, const struct scan_records *old,
                         struct protect_scan *out, coop_error **err)
 {
     struct tree *tree = &watch->trees[i];
@@ -294,7 +294,7 @@ int protect_watch_start(struct protect_watch *watch, coop_error **err)
 static int walk_new(struct protect_watch *watch, struct tree *tree, struct scan *scan,
                     size_t parent, const char *name, coop_error **err)
 {
-    struct records *records = &tree->scan->records;
+    struct scan_records *records = &tree->scan->records;
     const struct records_walk how = {
         .root_fd = tree->root_fd,
         .protect = watch->rules,
@@ -316,7 +316,7 @@ static int walk_new(struct protect_watch *watch, struct tree *tree, struct scan 
 }
 
 /* What a link led to has been replaced: the link is asked again. */
-static int look_at_target(struct tree *tree, struct scan *scan, const struct record *record,
+static int look_at_target(struct tree *tree, struct scan *scan, const struct scan_record *record,
                           const char *path, coop_error **err)
 {
     int r = 0;
@@ -333,7 +333,7 @@ static int look_at_target(struct tree *tree, struct scan *scan, const struct rec
 static int look_at_name(struct protect_watch *watch, struct tree *tree, size_t record,
                         const struct inotify_event *event, coop_error **err)
 {
-    const struct records *records = &tree->scan->records;
+    const struct scan_records *records = &tree->scan->records;
     const char *directory = records_path(records, record);
     size_t length = strlen(event->name);
     char path[PATH_MAX + NAME_MAX + 2];

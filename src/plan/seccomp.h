@@ -31,9 +31,32 @@
 #define SECCOMP_PROTECT 16u
 /* Calls that remove names ask too: init keeps the root's. With RECORD and PROTECT only, else it is the
  * same program as without. */
-#define SECCOMP_ROOT       32u
-#define SECCOMP_N_VARIANTS 64u
-#define SECCOMP_ROOT_NEEDS (SECCOMP_RECORD | SECCOMP_PROTECT)
+#define SECCOMP_ROOT 32u
+/* Whatever writes, makes or removes a name, executes a file, binds a socket or sends to an address asks
+ * too, to be looked at. With RECORD only; it has all that PROTECT and ROOT ask for. */
+#define SECCOMP_WATCH_WRITES 64u
+/* And whatever looks a path up. With WATCH_WRITES only. */
+#define SECCOMP_WATCH_LOOKUPS 128u
+#define SECCOMP_N_VARIANTS    256u
+#define SECCOMP_ROOT_NEEDS    (SECCOMP_RECORD | SECCOMP_PROTECT)
+
+/*
+ * coop makes some calls behind its own filter, before anybody listens: it puts this where the kernel
+ * reads nothing, as their fourth argument. Whoever does the same is not looked at, and no more.
+ */
+#define SECCOMP_OWN_CALL 0x636f6f70u
+
+/* The same program for variants that do not differ. */
+static inline unsigned seccomp_plain_variant(unsigned variant)
+{
+    if (!(variant & SECCOMP_RECORD))
+        variant &= ~(SECCOMP_WATCH_WRITES | SECCOMP_WATCH_LOOKUPS);
+    if (!(variant & SECCOMP_WATCH_WRITES))
+        variant &= ~SECCOMP_WATCH_LOOKUPS;
+    if (variant & SECCOMP_WATCH_WRITES)
+        return variant & ~(SECCOMP_PROTECT | SECCOMP_ROOT);
+    return (variant & SECCOMP_ROOT_NEEDS) == SECCOMP_ROOT_NEEDS ? variant : variant & ~SECCOMP_ROOT;
+}
 
 struct seccomp_program {
     const struct sock_filter *filter;

@@ -610,14 +610,6 @@ static void print_names(FILE *out, const struct target *target, int newest)
     (void)fputs("};\n\n", out);
 }
 
-/* Not every variant has a program of its own. */
-static unsigned program_number(unsigned variant)
-{
-    bool is_whole = (variant & SECCOMP_ROOT_NEEDS) == SECCOMP_ROOT_NEEDS;
-
-    return is_whole ? variant : variant & ~SECCOMP_ROOT;
-}
-
 static void print_arch(FILE *out, const struct target *target)
 {
     static struct program program;
@@ -625,7 +617,7 @@ static void print_arch(FILE *out, const struct target *target)
 
     learn_numbers(&numbers, target);
     for (unsigned variant = 0; variant < SECCOMP_N_VARIANTS; variant++) {
-        if (program_number(variant) != variant)
+        if (seccomp_plain_variant(variant) != variant)
             continue;
         build(&program, target, &numbers, variant);
         print_program(out, &program, target->name, variant);
@@ -633,8 +625,8 @@ static void print_arch(FILE *out, const struct target *target)
     (void)fprintf(out, "static const struct seccomp_program %s_programs[] = {\n", target->name);
     for (unsigned variant = 0; variant < SECCOMP_N_VARIANTS; variant++)
         (void)fprintf(out, "    { %s_%u, sizeof %s_%u / sizeof *%s_%u },\n", target->name,
-                      program_number(variant), target->name, program_number(variant), target->name,
-                      program_number(variant));
+                      seccomp_plain_variant(variant), target->name, seccomp_plain_variant(variant),
+                      target->name, seccomp_plain_variant(variant));
     (void)fputs("};\n\n", out);
     print_denied(out, &numbers, target->name);
     print_names(out, target, numbers.newest);

@@ -7,6 +7,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,6 +103,62 @@ static int fail_run(coop_error **err, const char *what)
         "the %s '" VIEW_RUN "' is the box's own place: choose one below it, or another", what);
 }
 
+static bool leaves(const char *directory, const char *source, const char *real)
+{
+    return directory && path_is_within(source, directory) && !path_is_within(real, directory);
+}
+
+/* A name that commands can change must not lead elsewhere: an earlier box may have put a link there. */
+static int check_links(const struct view *view, const struct view_mount *mount, coop_error **err)
+{
+    const coop_policy *policy = view->plan->policy;
+    char own[64];
+    char real[PATH_MAX];
+    char workspace[PATH_MAX];
+    const struct {
+        int fd;
+        char *path;
+    } links[] = { { mount->fd, real }, { view->plan->workspace_fd, workspace } };
+    bool is_outside = false;
+
+    for (size_t i = 0; i < COUNT(links); i++) {
+        (void)snprintf(own, sizeof own, "/proc/self/fd/%d", links[i].fd);
+        ssize_t n = readlink(own, links[i].path, PATH_MAX - 1);
+        if (n < 0)
+            return fail(err, errno, "find out where the socket '%s' is", mount->source);
+        links[i].path[n] = '\0';
+    }
+    is_outside =
+        leaves(workspace, mount->source, real) ||
+        (policy->workspace && *policy->workspace == '/' &&
+         path_is_within(mount->source, policy->workspace) && !path_is_within(real, workspace));
+    for (size_t i = 0; !is_outside && i < policy->n_mounts; i++)
+        is_outside = policy->mounts[i].kind == POLICY_BIND && !policy->mounts[i].read_only &&
+                     leaves(policy->mounts[i].source, mount->source, real);
+    return is_outside ? fail_kind(err, COOP_ERROR_BAD_POLICY, ELOOP,
+                                  "the socket '%s' is a link out of a place that commands can "
+                                  "change",
+                                  mount->source)
+                      : 0;
+}
+
+/* It is this very object that may be connected to, whatever names it has. */
+static int grant_socket(struct view *view, struct view_mount *mount, coop_error **err)
+{
+    struct plan *plan = view->plan;
+    struct stat st;
+
+    if (fstat(mount->fd, &st) < 0)
+        return fail(err, errno, "look at the socket '%s'", mount->source);
+    if (!S_ISSOCK(st.st_mode))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSOCK, "'%s' is no unix socket",
+                         mount->source);
+    mount->flags |= STEP_SOCKET;
+    plan->sockets = plan_text(plan, "%s%llu %llu ", plan->sockets ? plan->sockets : "",
+                              (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+    return check_links(view, mount, err);
+}
+
 static int add_policy_binds(struct view *view, coop_error **err)
 {
     const coop_policy *policy = view->plan->policy;
@@ -118,6 +176,10 @@ static int add_policy_binds(struct view *view, coop_error **err)
             return fail_run(err, "mount target");
         struct view_mount *mount = view_add(view, VIEW_BIND, from->source, from->target);
         int r = open_source(view, mount, err);
+        if (r < 0)
+            return r;
+        if (from->is_socket)
+            r = grant_socket(view, mount, err);
         if (r < 0)
             return r;
         if (from->read_only)

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "net/gate_inside.h"
 #include "plan/view_private.h"
+#include "policy/path.h"
 #include "policy/view_defaults.h"
 
 void view_make_directory(struct plan *plan, const char *target, mode_t mode)
@@ -96,6 +98,12 @@ static const char *hosts(struct plan *plan)
                      plan->policy->hostname);
 }
 
+static const char *resolver(struct plan *plan)
+{
+    return plan->policy->network == COOP_NETWORK_NAT ? "nameserver " NAT_INSIDE_RESOLVER "\n"
+                                                     : "nameserver " GATE_INSIDE_RESOLVER "\n";
+}
+
 static const struct {
     const char *path;
     const char *(*text)(struct plan *plan);
@@ -104,6 +112,7 @@ static const struct {
     { "/etc/group", group },
     { "/etc/nsswitch.conf", name_services },
     { "/etc/hosts", hosts },
+    { "/etc/resolv.conf", resolver },
 };
 
 static void make_known_file(struct plan *plan, const char *path)
@@ -175,13 +184,20 @@ static void add_device(struct view *view, const struct view_default *row)
     mount->is_directory = false;
 }
 
+/* A link could not hold it: /var/tmp is then a directory, with nothing else in it. */
+static bool holds_workspace(const struct plan *plan, const char *path)
+{
+    return (plan->workspace_view && path_is_within(plan->workspace_view, path)) ||
+           (plan->shown.target && path_is_within(plan->shown.target, path)) ||
+           (plan->git.target && path_is_within(plan->git.target, path));
+}
+
 void view_add_shared_defaults(struct view *view)
 {
     struct plan *plan = view->plan;
-    bool has_host_network = plan->policy->network == COOP_NETWORK_HOST;
 
     for (const struct view_default *row = view_defaults; row->path; row++) {
-        if (row->with_network && !has_host_network)
+        if (!view_default_is_shown(row, plan->policy->network))
             continue;
         switch (row->origin) {
         case VIEW_DIRECTORY:
@@ -191,7 +207,8 @@ void view_add_shared_defaults(struct view *view)
             make_known_file(plan, row->path);
             break;
         case VIEW_SYMLINK:
-            view_make_link(plan, row->path + 1, row->text);
+            if (!holds_workspace(plan, row->path))
+                view_make_link(plan, row->path + 1, row->text);
             break;
         case VIEW_HOST:
             if (!is_replaced(plan, row->path))

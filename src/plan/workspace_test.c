@@ -18,7 +18,7 @@ static const struct host host = {
 static const struct host poor = { .uid = 1000, .gid = 1000, .landlock_abi = 7 };
 static char *const nothing[] = { (char *)(uintptr_t) "true", NULL };
 
-static char workspace[32];
+static char workspace[512];
 static int workspace_fd = -1;
 static coop_policy *policy;
 static struct plan plan;
@@ -28,8 +28,7 @@ static coop_error *error;
 static void start(void)
 {
     CHECK(workspace_fd < 0);
-    strcpy(workspace, "/tmp/coop-shown.XXXXXX");
-    CHECK(mkdtemp(workspace) != NULL);
+    CHECK(mkdtemp(check_temporary(workspace, sizeof workspace, "shown")) != NULL);
     workspace_fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
     CHECK(mkdirat(workspace_fd, "src", 0755) == 0 && mkdirat(workspace_fd, "secret", 0755) == 0);
     CHECK(mkdirat(workspace_fd, "src/deep", 0755) == 0);

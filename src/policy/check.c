@@ -128,7 +128,7 @@ void check_network(const struct config *config, struct findings *findings)
     check_twice(allowed, n_allowed, "network.allow", findings);
     check_twice(denied, n_denied, "network.deny", findings);
     check_both(allowed, n_allowed, denied, n_denied, both_hosts, findings);
-    if (n_allowed > 0 && network != CONFIG_NETWORK_GATE)
+    if (n_allowed > 0 && network != CONFIG_NETWORK_GATE && network != CONFIG_NETWORK_NAT)
         findings_add(findings, SEVERITY_WARNING, list.origin, "write network = \"gate\"",
                      "network.allow changes nothing: with the network '%s' no gate asks for it",
                      schema_find("sandbox.network")->words[network]);

@@ -147,7 +147,8 @@ TEST(variables)
 
 TEST(hosts)
 {
-    CHECK(finds("[network]\nallow = ['example.org']\n", "warning: network.allow changes nothing"));
+    CHECK(finds("[network]\nmode = 'none'\nallow = ['example.org']\n",
+                "warning: network.allow changes nothing"));
     CHECK(finds("[network]\nallow = ['example.org']\ndeny = ['example.org']\n",
                 "error: the host 'example.org' is in network.allow and, on line 3"));
     CHECK(finds("[network]\nallow = ['http://example.org']\n", "f:2:10: error: "));

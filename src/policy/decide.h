@@ -102,6 +102,21 @@ int decide(const struct decide_subject *subject, const struct decide_question *q
 void decide_answer_done(struct decide_answer *answer);
 #define auto_decide_answer __attribute__((cleanup(decide_answer_done)))
 
+/*
+ * Many questions about paths of the box itself, which are answered quicker together:
+ *
+ *   decide_paths_new(&subject, &paths, &err) -> decide_box_path(paths, ...) -> decide_paths_free()
+ *
+ * Borrows the subject for as long. An answer is to be undone as above.
+ */
+struct decide_paths;
+int decide_paths_new(const struct decide_subject *subject, struct decide_paths **out,
+                     coop_error **err);
+void decide_paths_free(struct decide_paths *paths);
+/* `path` is absolute and normal. */
+int decide_box_path(struct decide_paths *paths, enum decide_act act, const char *path,
+                    struct decide_answer *out, coop_error **err);
+
 /* ---- the parts: decide_path.c, decide_other.c */
 
 int decide_path(const struct decide_subject *subject, enum decide_act act, const char *path,
@@ -110,6 +125,11 @@ int decide_connect(const struct decide_subject *subject, const char *target,
                    struct decide_answer *out, coop_error **err);
 int decide_bind(const struct decide_subject *subject, const char *target, struct decide_answer *out,
                 coop_error **err);
+/* By the rules about hosts; and that nothing but such a rule is missing. */
+int decide_host(const struct decide_subject *subject, const char *target, struct decide_answer *out,
+                coop_error **err);
+int decide_would_allow(const struct decide_subject *subject, const char *target, const char *why,
+                       struct decide_answer *out);
 int decide_env(const struct decide_subject *subject, const char *name, struct decide_answer *out,
                coop_error **err);
 int decide_command(const struct decide_subject *subject, const struct decide_question *question,

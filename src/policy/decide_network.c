@@ -42,6 +42,20 @@ static int say_network(const struct decide_subject *subject, const char *why,
     return r < 0 ? r : decide_flag(out, is_allowed ? "--network none" : "--network host", NULL);
 }
 
+/* By its name on the host, or in the box. */
+static const struct policy_mount *find_socket(const coop_policy *policy, const char *path,
+                                              const char *place)
+{
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *mount = &policy->mounts[i];
+
+        if (mount->is_socket &&
+            (strcmp(mount->source, path) == 0 || (place && strcmp(mount->target, place) == 0)))
+            return mount;
+    }
+    return NULL;
+}
+
 /* A socket that is a file: it must be seen, be it read-only. One that the box makes itself is another
  * matter: it always may. */
 static int decide_socket(const struct decide_subject *subject, const char *path,
@@ -49,14 +63,24 @@ static int decide_socket(const struct decide_subject *subject, const char *path,
 {
     int r = decide_path(subject, DECIDE_READ, path, out, err);
 
-    if (r < 0 || !out->is_allowed || subject->policy->host_sockets)
+    if (r < 0 || subject->policy->host_sockets)
         return r;
+    if (!out->is_allowed) /* to show it would not be enough */
+        return !out->flag || strncmp(out->flag, "--ro ", 5) != 0 ? r
+               : decide_flag(out, "--socket", out->flag + 5) < 0 ? fail_no_memory(err)
+                                                                 : 0;
+    const struct policy_mount *socket = find_socket(subject->policy, path, out->place);
     auto_free char *place = out->place;
     out->place = NULL;
-    r = decide_say(out, false, NULL, "write allow_sockets = true in [sandbox]",
-                   "no service of the host may be connected to, also where its socket is shown",
-                   "sandbox.allow_sockets 'false'");
-    if (r == 0)
+    if (socket)
+        r = decide_say(out, true, &socket->origin, "take it out of sandbox.sockets",
+                       "this socket of the host may be connected to", "sandbox.sockets '%s'",
+                       socket->source);
+    else
+        r = decide_say(out, false, NULL, "write allow_sockets = true in [sandbox]",
+                       "no service of the host may be connected to, also where its socket is shown",
+                       "sandbox.allow_sockets 'false'");
+    if (r == 0 && !socket)
         r = decide_flag(out, "--allow-sockets", NULL);
     out->place = place;
     place = NULL;
@@ -81,7 +105,10 @@ int decide_connect(const struct decide_subject *subject, const char *target,
         why = is_loopback(target)
                   ? "the loopback is the box's own: no service of the host answers there"
                   : "the box has a private loopback and nothing else";
-        break;
+        return decide_would_allow(subject, target, why, out) < 0 ? fail_no_memory(err) : 0;
+    case COOP_NETWORK_GATE:
+    case COOP_NETWORK_NAT:
+        return decide_host(subject, target, out, err);
     case COOP_NETWORK_OFF:
         why = "the box has no sockets but those of AF_UNIX";
         break;
@@ -89,7 +116,18 @@ int decide_connect(const struct decide_subject *subject, const char *target,
     return say_network(subject, why, out) < 0 ? fail_no_memory(err) : 0;
 }
 
-/* Ports of the private loopback are free for all. */
+/* What a network namespace begins with: below, a capability is needed, and nobody in a box has one. */
+#define FIRST_FREE_PORT 1024
+
+static bool is_privileged(const char *target)
+{
+    const char *colon = strrchr(target, ':');
+    unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
+
+    return port > 0 && port < FIRST_FREE_PORT;
+}
+
+/* Other ports of the private loopback are free for all. */
 int decide_bind(const struct decide_subject *subject, const char *target, struct decide_answer *out,
                 coop_error **err)
 {
@@ -105,6 +143,10 @@ int decide_bind(const struct decide_subject *subject, const char *target, struct
     else if (!is_loopback(target) && !is_any)
         r = say_network(subject, "the box has no other address than those of its private loopback",
                         out);
+    else if (is_privileged(target))
+        r = decide_say(out, false, NULL, "choose a port from 1024 on",
+                       "ports below 1024 need a privilege that nobody in a box has",
+                       "the box's own privileges");
     else if ((r = decide_say(out, true, &subject->network_origin, "write network = \"off\"",
                              "the loopback is the box's own: nobody outside reaches it",
                              "network 'none'")) == 0)

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "policy/command_reach.h"
+#include "policy/credentials.h"
 #include "policy/decide.h"
 #include "policy/env_rules.h"
 #include "policy/view_place.h"
@@ -88,6 +89,13 @@ static int has_variable(const struct decide_subject *subject, const char *name,
                    ? -ENOMEM
                    : 1;
     }
+    const struct policy_credential *credential = policy_credential_of_variable(policy, name);
+    if (credential)
+        return decide_say(out, true, &credential->origin, "take 'env' out of the credential",
+                          "it says where requests go that are sent on with a secret",
+                          "network.credentials '%s'", credential->name) < 0
+                   ? -ENOMEM
+                   : 1;
     for (size_t i = 0; i < policy->n_variables; i++)
         if (strcmp(policy->variables[i].name, name) == 0) {
             origin = policy->variables[i].origin.name ? policy->variables[i].origin

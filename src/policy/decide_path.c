@@ -59,6 +59,8 @@ static int judge_host_path(const struct decide_asked *asked, const char *path,
         r = decide_say(out, false, NULL, "list it in extra_ro_paths",
                        "the box has one of its own there; the host's is not in it",
                        "the box's own view");
+    if (r == 0 && !out->is_allowed && !out->flag && !out->has_origin && !out->place)
+        r = decide_flag(out, "--ro", path);
     return r;
 }
 
@@ -150,5 +152,61 @@ int decide_path(const struct decide_subject *subject, enum decide_act act, const
     if (r == 0 && act != DECIDE_WRITE && out->is_allowed &&
         subject->policy->commands.strength == COOP_COMMANDS_ENFORCE)
         r = decide_program(subject, act, path, out, err);
+    return r;
+}
+
+/* ---- many of the box */
+
+struct decide_paths {
+    const struct decide_subject *subject;
+    const char *view;
+    struct view_index *index;
+    struct protect *protect;
+};
+
+int decide_paths_new(const struct decide_subject *subject, struct decide_paths **out,
+                     coop_error **err)
+{
+    struct decide_paths *paths = calloc(1, sizeof *paths);
+
+    if (!paths)
+        return fail_no_memory(err);
+    paths->subject = subject;
+    paths->view = view_of_workspace(subject->policy, subject->workspace);
+    paths->index = view_index_new(subject->policy, paths->view);
+    int r = paths->index ? protect_new(subject->policy, &paths->protect, err) : fail_no_memory(err);
+    if (r < 0) {
+        decide_paths_free(paths);
+        return r;
+    }
+    *out = paths;
+    return 0;
+}
+
+void decide_paths_free(struct decide_paths *paths)
+{
+    if (!paths)
+        return;
+    view_index_free(paths->index);
+    protect_free(paths->protect);
+    free(paths);
+}
+
+int decide_box_path(struct decide_paths *paths, enum decide_act act, const char *path,
+                    struct decide_answer *out, coop_error **err)
+{
+    const struct decide_asked asked = { .subject = paths->subject,
+                                        .act = act,
+                                        .is_strict = act != DECIDE_WRITE,
+                                        .index = paths->index,
+                                        .protect = paths->protect,
+                                        .view = paths->view };
+    int r = decide_place(&asked, path, out);
+
+    if (r < 0)
+        return fail_no_memory(err);
+    if (act != DECIDE_WRITE && out->is_allowed &&
+        paths->subject->policy->commands.strength == COOP_COMMANDS_ENFORCE)
+        r = decide_program(paths->subject, act, path, out, err);
     return r;
 }

@@ -180,11 +180,14 @@ static int say_absent(const struct decide_asked *asked, const char *below,
     return r < 0 ? r : 1;
 }
 
-static const struct origin *origin_of(const struct decide_asked *asked, const char *key,
-                                      struct origin *space)
+static const struct origin *origin_of(const struct decide_asked *asked, enum policy_note what,
+                                      const char *key, struct origin *space)
 {
     const struct config *config = asked->subject->config;
+    const struct origin *note = &asked->subject->policy->notes[what];
 
+    if (note->name)
+        return note;
     if (!config)
         return NULL;
     struct config_value value = config_get(config, key);
@@ -196,10 +199,10 @@ static int say_read_only(const struct decide_asked *asked, struct decide_answer 
 {
     const char *root = asked->subject->policy->root;
     struct origin origin;
-    int r = decide_say(out, false, origin_of(asked, "sandbox.readonly", &origin),
-                       "write readonly = false in [sandbox]",
-                       root ? "the root is read-only" : "the workspace is read-only",
-                       "sandbox.readonly");
+    int r = decide_say(
+        out, false, origin_of(asked, POLICY_NOTE_READ_ONLY, "sandbox.readonly", &origin),
+        "write readonly = false in [sandbox]",
+        root ? "the root is read-only" : "the workspace is read-only", "sandbox.readonly");
 
     return r < 0 || !root ? r : decide_flag(out, "--root", root);
 }
@@ -214,7 +217,7 @@ static int say_restricted(const struct decide_asked *asked, const char *path,
         return decide_say(out, true, NULL, NULL,
                           "it leads to the part of the workspace that is shown",
                           "sandbox.restrict '%s'", asked->subject->policy->restrict_to);
-    r = decide_say(out, false, origin_of(asked, "sandbox.restrict", &origin),
+    r = decide_say(out, false, origin_of(asked, POLICY_NOTE_RESTRICT, "sandbox.restrict", &origin),
                    "take restrict out of [sandbox]",
                    "only a part of the workspace is shown, and it is not in that",
                    "sandbox.restrict '%s'", asked->subject->policy->restrict_to);
@@ -311,20 +314,13 @@ static struct view_place find_place(const struct decide_asked *asked, const char
 }
 
 /*
- * The wall around protected names is one of rights that flow down from a directory, so what the
- * workspace lies in is not writable, be it /tmp. Only where a name is to be kept is there a wall.
+ * Two places of the box's own are links to others. With the workspace in one of them it is a
+ * directory instead, and nothing else is made there.
  */
-static bool is_walled(const struct decide_asked *asked, struct view_place place, const char *path)
+static bool is_around_workspace(const struct decide_asked *asked, struct view_place place,
+                                const char *path)
 {
-    bool has_wall = false;
-
-    for (size_t i = 0; asked->protect && !has_wall && i < protect_n_rules(asked->protect); i++)
-        has_wall = protect_rule(asked->protect, i)->action == COOP_PROTECT_KEEP;
-    if (!has_wall || !asked->view || !asked->view[1])
-        return false;
-    if (place.mount)
-        return path_is_within(asked->view, place.mount->target);
-    if (place.what != VIEW_IS_OWN)
+    if (place.mount || place.what != VIEW_IS_OWN || !asked->view || !asked->view[1])
         return false;
     auto_free char *top = strdup(path);
     for (char *slash; top && (slash = strrchr(top, '/')) && slash > top;) {
@@ -334,12 +330,8 @@ static bool is_walled(const struct decide_asked *asked, struct view_place place,
             break;
         }
     }
-    /* Two are links to others. */
-    const char *place_of_links = !top                           ? NULL
-                                 : strcmp(top, "/var/tmp") == 0 ? "/tmp"
-                                 : strcmp(top, "/dev/shm") == 0 ? "/run"
-                                                                : top;
-    return place_of_links && path_is_within(asked->view, place_of_links);
+    return top && (strcmp(top, "/var/tmp") == 0 || strcmp(top, "/dev/shm") == 0) &&
+           path_is_within(asked->view, top);
 }
 
 /* In a root the directories above a mount are the box's own, unless the project has them too. */
@@ -352,13 +344,11 @@ static bool is_above_mount(const struct decide_asked *asked, const char *path)
            look(asked->subject, asked->subject->workspace, top + 1) == DECIDE_NOTHING;
 }
 
-static int say_walled(const struct decide_asked *asked, struct decide_answer *out)
+static int say_around_workspace(const struct decide_asked *asked, struct decide_answer *out)
 {
-    int r = decide_say(out, false, NULL, "show the workspace elsewhere: same_path = false",
-                       "the workspace lies in it, and its protected names could be reached by it",
-                       "the workspace at '%s'", asked->view);
-
-    return r < 0 ? r : decide_flag(out, "--no-protect", NULL);
+    return decide_say(out, false, NULL, "show the workspace elsewhere: same_path = false",
+                      "the workspace lies there, and nothing else can", "the workspace at '%s'",
+                      asked->view);
 }
 
 /* In the workspace's place, but not in the part of it that is shown. */
@@ -382,8 +372,8 @@ static int judge_place(const struct decide_asked *asked, const char *path,
 
     if (is_left_out(asked, place, path))
         return say_restricted(asked, path, out);
-    if (is_writing && is_walled(asked, place, path))
-        return say_walled(asked, out);
+    if (is_writing && is_around_workspace(asked, place, path))
+        return say_around_workspace(asked, out);
     if (place.what == VIEW_IS_WORKSPACE && is_above_mount(asked, path))
         return decide_say(out, false, NULL, NULL,
                           "the box makes the directory itself, read-only, to mount something in it",

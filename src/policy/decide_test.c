@@ -302,18 +302,20 @@ TEST(what_is_not_there_is_not_hidden)
     CHECK(allows("write /tmp/x/y"));
 }
 
-TEST(what_the_workspace_lies_in_cannot_be_written)
+TEST(a_workspace_among_the_places_of_the_box)
 {
     start();
+    coop_policy_set_same_path(policy, true, NULL);
     subject.workspace = "/tmp/ws";
     CHECK(allows("write /tmp/x"));
-    coop_policy_set_same_path(policy, true, NULL);
-    CHECK(denies("write /tmp/x"));
-    CHECK(denies("write /var/tmp/x"));
-    CHECK(allows("write /run/x"));
+    CHECK(allows("write /var/tmp/x"));
     CHECK(allows("write /tmp/ws/x"));
-    coop_policy_set_protect_defaults(policy, false, NULL);
+    CHECK(denies("write /tmp/ws/.vscode/x"));
+    subject.workspace = "/var/tmp/ws";
+    CHECK(denies("write /var/tmp/x")); /* else a link to /tmp */
+    CHECK(allows("write /var/tmp/ws/x"));
     CHECK(allows("write /tmp/x"));
+    CHECK(allows("write /dev/shm/x"));
 }
 
 TEST(sockets)
@@ -322,10 +324,17 @@ TEST(sockets)
 
     start();
     CHECK(allows("bind 127.0.0.1:0"));
-    CHECK(allows("bind 0.0.0.0:80"));
+    CHECK(allows("bind 0.0.0.0:8080"));
+    CHECK(allows("bind 127.0.0.1:1024"));
+    CHECK(denies("bind 127.0.0.1:1023"));
     CHECK(denies("bind 192.0.2.1:80"));
     CHECK(denies("connect /home/u/ws/x.sock"));
     CHECK_STR(answer.flag, "--allow-sockets");
+    CHECK(denies("connect /srv/a.sock"));
+    CHECK_STR(answer.flag, "--socket /srv/a.sock");
+    coop_policy_add_socket(policy, "/srv/a.sock", NULL);
+    CHECK(allows("connect /srv/a.sock"));
+    CHECK(denies("connect /srv/b.sock"));
     coop_policy_set_host_sockets(policy, true, NULL);
     CHECK(allows("connect /home/u/ws/x.sock"));
     CHECK(denies("connect /srv/x.sock"));

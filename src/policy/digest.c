@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/sha256.h"
+#include "policy/credentials.h"
 
 /* Each part is written with its length, so that no two policies give the same bytes. */
 static void add_bytes(struct sha256 *hash, const char *text)
@@ -47,6 +48,44 @@ static void add_commands(struct sha256 *hash, const struct policy_commands *comm
     }
 }
 
+/* Rules that no gate asks allow nothing more. */
+static void add_hosts(struct sha256 *hash, const coop_policy *policy)
+{
+    char text[HOST_RULE_TEXT_MAX];
+
+    if (policy->network != COOP_NETWORK_GATE && policy->network != COOP_NETWORK_NAT)
+        return;
+    add_number(hash, policy->n_hosts);
+    for (size_t i = 0; i < policy->n_hosts; i++) {
+        (void)host_rule_format(&policy->hosts[i].rule, text);
+        add_number(hash, policy->hosts[i].is_denied);
+        add_bytes(hash, text);
+    }
+    add_number(hash, policy->n_publish);
+    for (size_t i = 0; i < policy->n_publish; i++) {
+        add_number(hash, policy->publish[i].outside);
+        add_number(hash, policy->publish[i].inside);
+    }
+    add_number(hash, policy->proxy_env);
+}
+
+/* Never the values: a digest is shown. */
+static void add_credentials(struct sha256 *hash, const coop_policy *policy)
+{
+    for (size_t i = 0; i < policy_n_credentials(policy); i++) {
+        const struct policy_credential *credential = &policy->credentials[i];
+
+        add_bytes(hash, credential->name);
+        add_bytes(hash, credential->host);
+        add_number(hash, credential->port);
+        add_bytes(hash, credential->header);
+        add_bytes(hash, credential->prefix);
+        add_bytes(hash, credential->secret);
+        add_bytes(hash, credential->variable);
+        add_bytes(hash, credential->ca);
+    }
+}
+
 void digest_policy(const coop_policy *policy, char out[65])
 {
     unsigned char bytes[SHA256_BYTES];
@@ -64,6 +103,8 @@ void digest_policy(const coop_policy *policy, char out[65])
     add_number(&hash, policy->has_uid ? policy->uid : UINT64_MAX);
     add_number(&hash, policy->host_sockets);
     add_number(&hash, policy->network);
+    add_hosts(&hash, policy);
+    add_credentials(&hash, policy);
     add_number(&hash, policy->mode);
     add_number(&hash, policy->profile);
     for (int i = 0; i < COOP_LIMIT_COUNT; i++)
@@ -73,7 +114,7 @@ void digest_policy(const coop_policy *policy, char out[65])
         const struct policy_mount *mount = &policy->mounts[i];
 
         add_number(&hash, mount->kind);
-        add_number(&hash, mount->read_only);
+        add_number(&hash, mount->read_only | (unsigned)mount->is_socket << 1);
         add_number(&hash, mount->size);
         add_bytes(&hash, mount->source);
         add_bytes(&hash, mount->target);

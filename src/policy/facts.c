@@ -45,6 +45,10 @@ int coop_policy_set_second_prefix(coop_policy *policy, const char *prefix, coop_
     for (size_t i = 0; r == 0 && i < policy->n_secrets; i++)
         r = env_check_set(policy->secrets[i].entry, policy->secrets[i].n_variable, "", 0, prefix,
                           err);
+    for (size_t i = 0; r == 0 && i < policy->n_credentials; i++)
+        if (policy->credentials[i].variable)
+            r = env_check_set(policy->credentials[i].variable,
+                              strlen(policy->credentials[i].variable), "", 0, prefix, err);
     return r < 0 ? r : replace(&policy->second_prefix, prefix, err);
 }
 

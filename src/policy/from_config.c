@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "policy/commands.h"
 #include "policy/env_rules.h"
+#include "policy/hosts.h"
 #include "policy/path.h"
 
 /* ---- people */
@@ -152,6 +153,20 @@ static void check(struct filling *filling, struct origin origin, int r, coop_err
         refuse(filling, origin, err);
 }
 
+static void note(struct filling *filling, enum policy_note what, struct origin origin)
+{
+    if (origin.name && policy_note(filling->policy, what, origin, NULL) < 0)
+        filling->findings->failed = true;
+}
+
+static void note_key(struct filling *filling, enum policy_note what, const char *key)
+{
+    struct config_value value = config_get(filling->config, key);
+
+    if (config_is_set(&value))
+        note(filling, what, value.origin);
+}
+
 static void fill_limits(struct filling *filling)
 {
     static const struct {
@@ -177,33 +192,68 @@ static void fill_limits(struct filling *filling)
         if (number == CONFIG_NONE)
             number = COOP_LIMIT_NONE;
         int r = coop_policy_set_limit(filling->policy, limits[i].limit, number, &err);
+        if (r == 0)
+            r = policy_note(filling->policy,
+                            (enum policy_note)(POLICY_NOTE_LIMIT + limits[i].limit), value.origin,
+                            &err);
         check(filling, value.origin, r, err);
     }
     struct config_value timeout = config_get(filling->config, "sandbox.timeout");
     uint64_t ms;
-    if (config_is_set(&timeout) && config_value_number(&timeout, &ms) && ms != CONFIG_NONE)
+    if (config_is_set(&timeout) && config_value_number(&timeout, &ms) && ms != CONFIG_NONE) {
+        note(filling, POLICY_NOTE_TIMEOUT, timeout.origin);
         filling->run->timeout_ms = ms;
+    }
+}
+
+static void fill_publish(struct filling *filling)
+{
+    struct config_items publish = config_items(filling->config, "network.publish");
+
+    for (struct config_value item; config_items_next(&publish, &item);) {
+        coop_error *err = NULL;
+        uint16_t outside = 0;
+        uint16_t inside = 0;
+        int r = policy_parse_publish(config_value_text(&item), &outside, &inside, &err);
+
+        if (r == 0)
+            r = coop_policy_add_publish(filling->policy, outside, inside, &err);
+        check(filling, item.origin, r, err);
+    }
 }
 
 static void fill_network(struct filling *filling)
 {
     static const coop_network networks[] = {
-        [CONFIG_NETWORK_OFF] = COOP_NETWORK_OFF,
-        [CONFIG_NETWORK_NONE] = COOP_NETWORK_NONE,
+        [CONFIG_NETWORK_OFF] = COOP_NETWORK_OFF,   [CONFIG_NETWORK_NONE] = COOP_NETWORK_NONE,
+        [CONFIG_NETWORK_GATE] = COOP_NETWORK_GATE, [CONFIG_NETWORK_NAT] = COOP_NETWORK_NAT,
         [CONFIG_NETWORK_HOST] = COOP_NETWORK_HOST,
     };
+    static const struct {
+        const char *key;
+        bool is_denied;
+    } lists[] = { { "network.allow", false }, { "network.deny", true } };
     struct origin origin;
     enum config_network network = config_network(filling->config, &origin);
     coop_error *err = NULL;
 
-    if (network == CONFIG_NETWORK_GATE || network == CONFIG_NETWORK_NAT) {
-        findings_add(filling->findings, SEVERITY_ERROR, origin, "choose off, none or host",
-                     "the network '%s' is not built yet in this version of coop",
-                     network == CONFIG_NETWORK_GATE ? "gate" : "nat");
-        return;
-    }
     int r = coop_policy_set_network(filling->policy, networks[network], &err);
     check(filling, origin, r, err);
+    (void)coop_policy_set_proxy_env(filling->policy,
+                                    config_bool(filling->config, "network.proxy_env"), NULL);
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        struct config_items items = config_items(filling->config, lists[i].key);
+
+        for (struct config_value item; config_items_next(&items, &item);) {
+            coop_error *refused = NULL;
+            int added = policy_add_host(filling->policy, config_value_text(&item),
+                                        lists[i].is_denied, item.origin, &refused);
+
+            check(filling, item.origin, added, refused);
+        }
+    }
+    fill_publish(filling);
+    note(filling, POLICY_NOTE_NETWORK, origin);
 }
 
 static void fill_choices(struct filling *filling)
@@ -223,10 +273,30 @@ static void fill_choices(struct filling *filling)
         r = coop_policy_set_same_path(filling->policy, config_bool(config, "sandbox.same_path"),
                                       &err);
     check(filling, (struct origin){ 0 }, r, err);
+    note_key(filling, POLICY_NOTE_PROFILE, "sandbox.profile");
+    note_key(filling, POLICY_NOTE_SOCKETS, "sandbox.allow_sockets");
+    note_key(filling, POLICY_NOTE_COMMANDS, "commands.strength");
     struct config_value pids = config_get(config, "sandbox.isolate_pids");
     if (config_is_set(&pids) && !config_value_bool(&pids))
         findings_add(filling->findings, SEVERITY_INFO, pids.origin, "leave the key out",
                      "a box always has its own processes: isolate_pids = false changes nothing");
+}
+
+static void fill_sockets(struct filling *filling)
+{
+    struct config_items items = config_items(filling->config, "sandbox.sockets");
+
+    for (struct config_value item; config_items_next(&items, &item);) {
+        auto_free char *path = NULL;
+        coop_error *err = NULL;
+        int r = config_expand_path(config_value_text(&item), filling->base, &path, &err);
+
+        if (r == 0)
+            r = coop_policy_add_socket(filling->policy, path, &err);
+        if (r == 0)
+            r = policy_note_origin(filling->policy, item.origin, &err);
+        check(filling, item.origin, r, err);
+    }
 }
 
 static void fill_paths(struct filling *filling, const char *key, bool read_only)
@@ -274,6 +344,8 @@ static void fill_restriction(struct filling *filling)
     if (config_is_set(&directory))
         r = coop_policy_set_restrict(filling->policy, config_value_text(&directory), &err);
     check(filling, directory.origin, r, err);
+    note_key(filling, POLICY_NOTE_READ_ONLY, "sandbox.readonly");
+    note_key(filling, POLICY_NOTE_RESTRICT, "sandbox.restrict");
 }
 
 static bool is_same_target(const char *a, const char *b)
@@ -285,11 +357,9 @@ static bool is_same_target(const char *a, const char *b)
            path_normalise("mount target", b, &y, NULL) == 0 && strcmp(x, y) == 0;
 }
 
-/* Over a root the later of two mounts wins; elsewhere two at one place are a mistake. */
-static bool is_replaced(struct filling *filling, struct config_items rest, const char *target)
+/* Of two mounts at one place the later wins. */
+static bool is_replaced(struct config_items rest, const char *target)
 {
-    if (!filling->policy->root)
-        return false;
     for (struct config_value item; config_items_next(&rest, &item);) {
         struct config_value other = config_child(&item, "target");
 
@@ -310,7 +380,7 @@ static void fill_mounts(struct filling *filling)
         auto_free char *path = NULL;
         coop_error *err = NULL;
 
-        if (is_replaced(filling, items, config_value_text(&target))) {
+        if (is_replaced(items, config_value_text(&target))) {
             findings_add(filling->findings, SEVERITY_WARNING, item.origin, "leave it out",
                          "the mount at '%s' is replaced by a later one",
                          config_value_text(&target));
@@ -447,6 +517,8 @@ static void fill_environment(struct filling *filling)
 
         if (r == 0)
             r = coop_policy_set_env(filling->policy, name, text, &err);
+        if (r == 0 && value.layer == CONFIG_PROJECT)
+            policy_keep_variable_in_boxes(filling->policy, name);
         check(filling, value.origin, r, err);
     }
 }
@@ -470,6 +542,7 @@ int policy_from_config(const struct config *config, const char *base, coop_polic
     fill_restriction(&filling);
     fill_paths(&filling, "sandbox.extra_ro_paths", true);
     fill_paths(&filling, "sandbox.extra_rw_paths", false);
+    fill_sockets(&filling);
     fill_mounts(&filling);
     fill_blocks(&filling);
     fill_protect(&filling);

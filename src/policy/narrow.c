@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "policy/commands.h"
+#include "policy/credentials.h"
+#include "policy/hosts.h"
 #include "policy/path.h"
 
 /* ---- mounts */
@@ -272,11 +274,17 @@ int policy_overlay(const coop_policy *base, const coop_policy *request, coop_pol
     if (r == 0)
         r = overlay_texts(request, child, err);
     if (r == 0)
+        r = policy_copy_notes(request, child, err);
+    if (r == 0)
         r = overlay_mounts(base, request, child, err);
     if (r == 0)
         r = overlay_protect(request, child, err);
     if (r == 0)
         r = overlay_commands(base, request, child, err);
+    if (r == 0)
+        r = policy_overlay_hosts(request, child, err);
+    if (r == 0)
+        r = policy_overlay_credentials(request, child, err);
     if (r < 0) {
         coop_policy_free(child);
         return r;
@@ -296,6 +304,14 @@ static int check_hidden(const coop_policy *parent, const coop_policy *request, c
                                  "mounts: '%s' is hidden in the parent, by the block of '%s'",
                                  request->mounts[i].target, parent->mounts[k].target);
     return 0;
+}
+
+/* A request that repeats a variable of the parent's gets no more of it than the parent has. */
+static void remember_for_boxes(const coop_policy *parent, coop_policy *child)
+{
+    for (size_t i = 0; i < parent->n_variables; i++)
+        if (parent->variables[i].is_for_boxes)
+            policy_keep_variable_in_boxes(child, parent->variables[i].name);
 }
 
 /* Whoever runs under the parent, beside the child or later, can still do what the child cannot. */
@@ -332,6 +348,7 @@ int coop_policy_narrow(const coop_policy *parent, const coop_policy *request, co
         return r;
     }
     remember_replaceable(parent, child);
+    remember_for_boxes(parent, child);
     *out = child;
     return 0;
 }

@@ -19,3 +19,5 @@ bool narrow_more(const struct narrow_pair *pair, const char *child, const char *
 
 bool narrow_mounts_within(const struct narrow_pair *pair);
 bool narrow_protect_within(const struct narrow_pair *pair);
+bool narrow_hosts_within(const struct narrow_pair *pair);
+bool narrow_credentials_within(const struct narrow_pair *pair); /* credentials.c */

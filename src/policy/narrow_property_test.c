@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "policy/hosts.h"
 #include "policy/path.h"
 #include "policy/protect.h"
 #include "test/check.h"
@@ -80,7 +81,7 @@ static void random_part(coop_policy *policy, const coop_policy *like)
 static void random_values(coop_policy *policy, const coop_policy *like)
 {
     if (any(3) == 0)
-        coop_policy_set_network(policy, like && any(4) ? like->network : (coop_network)any(3),
+        coop_policy_set_network(policy, like && any(4) ? like->network : (coop_network)any(5),
                                 NULL);
     if (any(3) == 0)
         coop_policy_set_mode(policy, like && any(4) ? like->mode : (coop_mode)any(3), NULL);
@@ -104,6 +105,19 @@ static void random_values(coop_policy *policy, const coop_policy *like)
     if (any(12) == 0)
         coop_policy_set_protect_ignore_case(policy, like ? like->protect_ignore_case : any(2),
                                             NULL);
+}
+
+static const char *const hosts[] = {
+    "a.org:443",      "a.org",          "*.a.org",       "*",           "*:443", "10.0.0.0/8",
+    "10.1.0.0/16:80", "localhost:3000", "b.a.org:1-100", "a.org:53/udp"
+};
+
+static void random_hosts(coop_policy *policy)
+{
+    for (unsigned i = any(4); i > 0; i--)
+        (void)policy_add_host(policy, ANY(hosts), any(4) == 0, (struct origin){ 0 }, NULL);
+    if (any(8) == 0)
+        (void)coop_policy_add_publish(policy, any(2) ? 8080 : 9090, 80, NULL);
 }
 
 static void random_command(coop_policy *policy, const char *program)
@@ -170,6 +184,8 @@ static coop_policy *random_policy(void)
     for (unsigned i = any(3); i > 0; i--)
         coop_policy_set_env(policy, ANY(names), any(2) ? "1" : "2", NULL);
     random_commands(policy);
+    if (any(2))
+        random_hosts(policy);
     return policy;
 }
 
@@ -216,6 +232,8 @@ static coop_policy *random_request(const coop_policy *parent)
     if (any(4) == 0)
         random_part(request, parent);
     request_commands(request, parent);
+    if (any(6) == 0)
+        random_hosts(request);
     return request;
 }
 
@@ -407,12 +425,61 @@ static const char *slow_command_excess(const coop_policy *child, const coop_poli
     return child->commands.strength < parent->commands.strength ? "strength" : NULL;
 }
 
+/* Whether a connection by name, or by address where there is none, is possible. */
+static bool slow_connects(const coop_policy *policy, const char *name, const uint8_t *address,
+                          uint16_t port, bool is_udp)
+{
+    struct policy_host_lists lists;
+    if (policy->network == COOP_NETWORK_HOST)
+        return true;
+    if (policy->network != COOP_NETWORK_GATE && policy->network != COOP_NETWORK_NAT)
+        return false;
+    CHECK(policy_host_lists(policy, &lists) == 0);
+    const struct host_rules rules = { lists.allow, lists.n_allow, lists.deny, lists.n_deny };
+    enum host_verdict verdict =
+        name ? host_rules_decide_name(&rules, name, port, is_udp, NULL)
+             : host_rules_decide_address(&rules, address, port, is_udp, NULL);
+    size_t which;
+    bool is_own = name && strcmp(name, "localhost") == 0;
+    if (is_own)
+        verdict = is_udp ? HOST_NO_RULE : policy_decide_own_port(policy, port, &which);
+    bool is_open = verdict == HOST_ALLOWED || (verdict == HOST_NO_RULE && !is_own && name &&
+                                               policy->network == COOP_NETWORK_NAT);
+    policy_host_lists_done(&lists);
+    return is_open;
+}
+
+static const char *slow_host_excess(const coop_policy *child, const coop_policy *parent)
+{
+    static const char *const named[] = { "a.org", "b.a.org", "c.b.a.org", "other.net",
+                                         "localhost" };
+    static const uint8_t addresses[][16] = { { [10] = 0xff, 0xff, 10, 1, 2, 3 },
+                                             { [10] = 0xff, 0xff, 10, 2, 2, 3 },
+                                             { [10] = 0xff, 0xff, 8, 8, 8, 8 } };
+    static const uint16_t ports[] = { 443, 80, 53, 3000, 5432, 22 };
+
+    for (size_t i = 0; i < COUNT(ports); i++)
+        for (int is_udp = 0; is_udp < 2; is_udp++) {
+            for (size_t k = 0; k < COUNT(named); k++)
+                if (slow_connects(child, named[k], NULL, ports[i], is_udp) &&
+                    !slow_connects(parent, named[k], NULL, ports[i], is_udp))
+                    return named[k];
+            for (size_t k = 0; k < COUNT(addresses) && parent->network != COOP_NETWORK_NAT; k++)
+                if (slow_connects(child, NULL, addresses[k], ports[i], is_udp) &&
+                    !slow_connects(parent, NULL, addresses[k], ports[i], is_udp))
+                    return "an address";
+        }
+    return NULL;
+}
+
 /* What the child has and the parent has not; NULL: nothing was found. */
 static const char *slow_excess(const coop_policy *child, const coop_policy *parent)
 {
-    static const int ranks[] = {
-        [COOP_NETWORK_NONE] = 1, [COOP_NETWORK_OFF] = 0, [COOP_NETWORK_HOST] = 2
-    };
+    static const int ranks[] = { [COOP_NETWORK_NONE] = 1,
+                                 [COOP_NETWORK_OFF] = 0,
+                                 [COOP_NETWORK_GATE] = 2,
+                                 [COOP_NETWORK_NAT] = 3,
+                                 [COOP_NETWORK_HOST] = 4 };
 
     if (ranks[child->network] > ranks[parent->network])
         return "network";
@@ -437,6 +504,8 @@ static const char *slow_excess(const coop_policy *child, const coop_policy *pare
         child->same_path == parent->same_path ? slow_mount_excess(child, parent) : NULL;
     if (!why)
         why = slow_command_excess(child, parent);
+    if (!why)
+        why = slow_host_excess(child, parent);
     return why ? why : slow_protect_excess(child, parent);
 }
 

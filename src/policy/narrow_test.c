@@ -164,6 +164,48 @@ TEST(a_secret_in_a_variable_is_not_told)
     CHECK(strstr(coop_error_message(err), "'TOKEN' has another value"));
 }
 
+TEST(what_is_for_boxes_stays_so)
+{
+    coop_policy *parent = new_policy();
+    coop_policy *request = new_request();
+    coop_policy *child = NULL;
+
+    coop_policy_set_env(parent, "PATH", "/evil", NULL);
+    policy_keep_variable_in_boxes(parent, "PATH");
+    coop_policy_drop_env(request, NULL);
+    coop_policy_set_env(request, "PATH", "/evil", NULL);
+    CHECK(coop_policy_narrow(parent, request, &child, NULL) == 0);
+    CHECK(child->n_variables == 1 && child->variables[0].is_for_boxes);
+    coop_policy_free(child);
+    coop_policy_free(parent);
+    coop_policy_free(request);
+}
+
+TEST(sockets_only_become_fewer)
+{
+    coop_policy *parent = new_policy();
+    coop_policy *request = new_request();
+
+    coop_policy_add_socket(parent, "/run/a.sock", NULL);
+    coop_policy_add_bind(parent, "/run/b.sock", NULL, true, NULL);
+    coop_policy_drop_mounts(request, NULL);
+    coop_policy_add_socket(request, "/run/a.sock", NULL);
+    coop_policy *child = narrowed(parent, request);
+    CHECK(child->n_mounts > 0 && child->mounts[child->n_mounts - 1].target);
+    coop_policy_free(child);
+    parent = new_policy();
+    coop_policy_add_bind(parent, "/run/b.sock", NULL, true, NULL);
+    request = new_request();
+    coop_policy_add_socket(request, "/run/b.sock", NULL);
+    refuses(parent, request, "host sockets: only the child may connect to '/run/b.sock'");
+    parent = new_policy();
+    coop_policy_set_host_sockets(parent, true, NULL);
+    coop_policy_add_bind(parent, "/run/b.sock", NULL, true, NULL);
+    request = new_request();
+    coop_policy_add_socket(request, "/run/b.sock", NULL);
+    coop_policy_free(narrowed(parent, request));
+}
+
 TEST(secrets_only_become_fewer)
 {
     coop_policy *parent = new_policy();

@@ -45,10 +45,14 @@ int policy_network_rank(coop_network network)
         return 0;
     case COOP_NETWORK_NONE:
         return 1;
+    case COOP_NETWORK_GATE:
+        return 2;
+    case COOP_NETWORK_NAT:
+        return 3;
     case COOP_NETWORK_HOST:
         break;
     }
-    return 4; /* 2 and 3: gate and nat */
+    return 4;
 }
 
 static bool mode_within(const struct narrow_pair *pair)
@@ -71,13 +75,34 @@ static bool profile_within(const struct narrow_pair *pair)
     return pair->child->profile <= pair->parent->profile || narrow_more(pair, "dev", "default");
 }
 
+static bool has_socket(const coop_policy *policy, const char *source)
+{
+    for (size_t i = 0; i < policy->n_mounts; i++)
+        if (policy->mounts[i].is_socket && strcmp(policy->mounts[i].source, source) == 0)
+            return true;
+    return false;
+}
+
+/* Whether it is shown in the parent too is for the mounts to say. */
 static bool sockets_within(const struct narrow_pair *pair)
 {
-    if (!pair->child->host_sockets || pair->parent->host_sockets)
+    if (pair->parent->host_sockets)
         return true;
-    buffer_append_string(pair->why,
-                         "the child may connect to unix sockets of the host, the parent not");
-    return false;
+    if (pair->child->host_sockets) {
+        buffer_append_string(pair->why,
+                             "the child may connect to unix sockets of the host, the parent not");
+        return false;
+    }
+    for (size_t i = 0; i < pair->child->n_mounts; i++) {
+        const struct policy_mount *mount = &pair->child->mounts[i];
+
+        if (!mount->is_socket || has_socket(pair->parent, mount->source))
+            continue;
+        buffer_append_string(pair->why, "only the child may connect to ");
+        narrow_quote(pair->why, mount->source);
+        return false;
+    }
+    return true;
 }
 
 static bool uid_within(const struct narrow_pair *pair)
@@ -287,6 +312,7 @@ static const struct {
 } dimensions[] = {
     { "mode", mode_within },
     { "network", network_within },
+    { "hosts", narrow_hosts_within },
     { "profile", profile_within },
     { "host sockets", sockets_within },
     { "uid", uid_within },
@@ -298,6 +324,7 @@ static const struct {
     { "protect", narrow_protect_within },
     { "environment", environment_within },
     { "secrets", secrets_within },
+    { "credentials", narrow_credentials_within },
     { "commands", commands_within },
     /* free: the host name, the directory to start in, what a command is told about its run */
 };

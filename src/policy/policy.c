@@ -8,12 +8,14 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "policy/commands.h"
+#include "policy/credentials.h"
 #include "policy/digest.h"
 #include "policy/env_rules.h"
+#include "policy/hosts.h"
 #include "policy/path.h"
 #include "policy/protect.h"
 
-const char *const policy_network_names[] = { "none", "off", "host", NULL };
+const char *const policy_network_names[] = { "none", "off", "host", "gate", "nat", NULL };
 const char *const policy_mode_names[] = { "required", "preferred", "disabled", NULL };
 const char *const policy_limit_names[] = { "memory",    "pids",       "cpus",     "cpu-seconds",
                                            "file-size", "open-files", "tmp-size", NULL };
@@ -84,8 +86,11 @@ void coop_policy_free(coop_policy *policy)
         free((char *)(uintptr_t)policy->protects[i].origin.name);
     }
     policy_free_facts(policy);
+    policy_free_hosts(policy);
     policy_free_secrets(policy);
+    policy_free_credentials(policy);
     policy_free_commands(policy);
+    policy_free_notes(policy);
     free(policy->mounts);
     free(policy->variables);
     free(policy->protects);
@@ -242,6 +247,20 @@ int coop_policy_add_bind(coop_policy *policy, const char *source, const char *ta
                      err);
 }
 
+int coop_policy_add_socket(coop_policy *policy, const char *path, coop_error **err)
+{
+    int r = path_check("socket", path, err);
+
+    if (r == 0 && *path != '/')
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                      "the socket '%s' is relative: expected a path from '/'", path);
+    if (r == 0)
+        r = coop_policy_add_bind(policy, path, NULL, true, err);
+    if (r == 0)
+        policy->mounts[policy->n_mounts - 1].is_socket = true;
+    return r;
+}
+
 int coop_policy_add_tmpfs(coop_policy *policy, const char *target, uint64_t size, bool read_only,
                           coop_error **err)
 {
@@ -330,6 +349,14 @@ int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case, c
     return 0;
 }
 
+static int replace_variable(struct policy_variable *variable, const char *value, coop_error **err)
+{
+    if (strcmp(variable->value, value) == 0)
+        return 0;
+    variable->is_for_boxes = false;
+    return replace_text(&variable->value, value, err);
+}
+
 int coop_policy_set_env(coop_policy *policy, const char *name, const char *value, coop_error **err)
 {
     if (!name || !value)
@@ -340,7 +367,7 @@ int coop_policy_set_env(coop_policy *policy, const char *name, const char *value
         return r;
     for (size_t i = 0; i < policy->n_variables; i++)
         if (strcmp(policy->variables[i].name, name) == 0)
-            return replace_text(&policy->variables[i].value, value, err);
+            return replace_variable(&policy->variables[i], value, err);
     struct policy_variable *grown =
         reallocarray(policy->variables, policy->n_variables + 1, sizeof *policy->variables);
     if (!grown)
@@ -398,7 +425,7 @@ int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error *
 
 int coop_policy_set_network(coop_policy *policy, coop_network network, coop_error **err)
 {
-    SET_ENUM(network, COOP_NETWORK_HOST, POLICY_SET_NETWORK, "network");
+    SET_ENUM(network, COOP_NETWORK_NAT, POLICY_SET_NETWORK, "network");
 }
 
 int coop_policy_set_mode(coop_policy *policy, coop_mode mode, coop_error **err)
@@ -501,8 +528,17 @@ int coop_policy_drop_env(coop_policy *policy, coop_error **err)
 void policy_note_variable(coop_policy *policy, const char *name, const char *flag)
 {
     for (size_t i = 0; i < policy->n_variables; i++)
-        if (strcmp(policy->variables[i].name, name) == 0)
+        if (strcmp(policy->variables[i].name, name) == 0) {
             policy->variables[i].origin = (struct origin){ flag, 0, 0 };
+            policy->variables[i].is_for_boxes = false;
+        }
+}
+
+void policy_keep_variable_in_boxes(coop_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->n_variables; i++)
+        if (strcmp(policy->variables[i].name, name) == 0)
+            policy->variables[i].is_for_boxes = true;
 }
 
 int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err)
@@ -541,6 +577,25 @@ int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop
     return add_mount(policy, mount, err);
 }
 
+void policy_make_way(coop_policy *policy, const char *target)
+{
+    auto_free char *normal = NULL;
+    size_t n = 0;
+
+    if (path_normalise("mount target", target, &normal, NULL) < 0)
+        return;
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        struct policy_mount *mount = &policy->mounts[i];
+
+        if (mount->kind != POLICY_BLOCK && mount->origin.line > 0 &&
+            strcmp(mount->target, normal) == 0)
+            free_mount(mount);
+        else
+            policy->mounts[n++] = *mount;
+    }
+    policy->n_mounts = n;
+}
+
 void policy_drop_last_mount(coop_policy *policy)
 {
     free_mount(&policy->mounts[--policy->n_mounts]);
@@ -562,8 +617,10 @@ static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err
         r = replace_text(&to->hostname, from->hostname, err);
     for (size_t i = 0; r == 0 && i < from->n_variables; i++)
         r = coop_policy_set_env(to, from->variables[i].name, from->variables[i].value, err);
-    for (size_t i = 0; r == 0 && i < from->n_variables; i++)
+    for (size_t i = 0; r == 0 && i < from->n_variables; i++) {
         to->variables[i].origin = from->variables[i].origin;
+        to->variables[i].is_for_boxes = from->variables[i].is_for_boxes;
+    }
     for (size_t i = 0; r == 0 && i < from->n_protects; i++)
         r = policy_add_protect(to, from->protects[i].pattern, from->protects[i].action,
                                from->protects[i].origin, err);
@@ -595,9 +652,15 @@ int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err)
     if (r == 0)
         r = policy_copy_facts(policy, copy, err);
     if (r == 0)
+        r = policy_copy_notes(policy, copy, err);
+    if (r == 0)
         r = policy_copy_secrets(policy, copy, err);
     if (r == 0)
         r = policy_copy_commands(policy, copy, err);
+    if (r == 0)
+        r = policy_copy_hosts(policy, copy, err);
+    if (r == 0)
+        r = policy_copy_credentials(policy, copy, err);
     if (r < 0) {
         coop_policy_free(copy);
         return r;

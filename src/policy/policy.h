@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/finding.h"
+#include "base/host_rule.h"
 #include "coop/policy.h"
 #include "policy/command_rules.h"
 
@@ -18,6 +19,7 @@ struct policy_mount {
     char *target;         /* absolute and normal; a block's may be relative to the workspace */
     uint64_t size;        /* tmpfs; 0: that of /tmp */
     struct origin origin; /* its name is the policy's; NULL: not known */
+    bool is_socket;       /* a unix socket of the host, which may be connected to */
     bool is_replaceable;  /* some box that this policy was narrowed for could put links there */
 };
 
@@ -25,6 +27,7 @@ struct policy_variable {
     char *name;
     char *value;
     struct origin origin; /* a flag's, whose name is never freed; else the configuration knows */
+    bool is_for_boxes;    /* written by the agent's side: a command on the host does not get it */
 };
 
 /* Its value is in no other member, and goes nowhere but into the command's environment. */
@@ -34,11 +37,36 @@ struct policy_secret {
     size_t n_variable;
 };
 
+/* credentials.h. Its value goes nowhere but to the program that adds it to requests. */
+struct policy_credential {
+    char *name; /* of NAME.coop.internal */
+    char *host;
+    uint16_t port;
+    char *header;         /* the field that holds it */
+    char *prefix;         /* what stands before it there */
+    char *secret;         /* as people call it */
+    char *variable;       /* tells the box the address of its requests; NULL: none */
+    char *ca;             /* a file of certificates that are believed too; NULL: none */
+    char *value;          /* secret memory */
+    struct origin origin; /* its name is the policy's */
+};
+
 /* A rule for names in the workspace; the built-in ones are not in the policy. */
 struct policy_protect {
     char *pattern;
     coop_protect action;
     struct origin origin; /* its name is the policy's */
+};
+
+/* A rule about hosts, for the gate: hosts.h. */
+struct policy_host {
+    struct host_rule rule;
+    bool is_denied;
+    struct origin origin; /* its name is the policy's */
+};
+
+struct policy_publish {
+    uint16_t outside, inside; /* ports */
 };
 
 /* What a caller has set, as opposed to what merely has its default: see coop_policy_narrow(). */
@@ -58,6 +86,20 @@ enum policy_set {
     POLICY_SET_COMMAND_STRENGTH = 1 << 25,
     POLICY_SET_READ_ONLY = 1 << 26,
     POLICY_SET_RESTRICT = 1 << 27,
+    POLICY_SET_HOSTS = 1 << 28, /* no others than these */
+};
+
+/* Values of which somebody may want to know who set them: notes.c. */
+enum policy_note {
+    POLICY_NOTE_NETWORK,
+    POLICY_NOTE_PROFILE,
+    POLICY_NOTE_READ_ONLY,
+    POLICY_NOTE_RESTRICT,
+    POLICY_NOTE_SOCKETS,
+    POLICY_NOTE_COMMANDS, /* their strength */
+    POLICY_NOTE_TIMEOUT,  /* no value of the policy, but whoever makes one knows */
+    POLICY_NOTE_LIMIT,    /* the first limit; the others follow */
+    POLICY_NOTES = POLICY_NOTE_LIMIT + COOP_LIMIT_COUNT
 };
 
 /* commands.h */
@@ -81,6 +123,11 @@ struct coop_policy {
     bool host_sockets;
     uint32_t uid;
     coop_network network;
+    struct policy_host *hosts;
+    size_t n_hosts;
+    struct policy_publish *publish;
+    size_t n_publish;
+    bool proxy_env;
     coop_mode mode;
     coop_profile profile;
     uint64_t limits[COOP_LIMIT_COUNT];
@@ -93,17 +140,22 @@ struct coop_policy {
     char *second_prefix;          /* NULL: none */
     struct policy_secret *secrets;
     size_t n_secrets;
+    struct policy_credential *credentials;
+    size_t n_credentials;
     struct policy_protect *protects;
     size_t n_protects;
     bool no_protect_defaults;
     bool protect_ignore_case;
     struct policy_commands commands;
+    struct origin notes[POLICY_NOTES]; /* names are the policy's; NULL: nobody set it */
     char digest[65];
 };
 
 int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err);
 int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop_error **err);
 void policy_drop_last_mount(coop_policy *policy);
+/* What is mounted at the target by a file's words goes: a flag says something else. */
+void policy_make_way(coop_policy *policy, const char *target);
 
 /* As coop_policy_add_protect(), and remembers who said so. Copies the origin's name. */
 int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
@@ -111,11 +163,19 @@ int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect ac
 
 /* That the variable of this name was set by a flag, which is a literal: "--env". */
 void policy_note_variable(coop_policy *policy, const char *name, const char *flag);
+/* That it comes from a file in the workspace, which decides nothing about the host: there a variable
+ * such as LD_PRELOAD or PATH would choose what is executed. Until it is set to another value. */
+void policy_keep_variable_in_boxes(coop_policy *policy, const char *name);
 
 /* Who said so of the mount that was added last. Copies the name. */
 int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err);
 
-/* facts.c and secrets.c: their parts of copying and of the end. */
+/* Who said so of a value. Copies the name. */
+int policy_note(coop_policy *policy, enum policy_note what, struct origin origin, coop_error **err);
+
+/* facts.c, notes.c and secrets.c: their parts of copying and of the end. */
+int policy_copy_notes(const coop_policy *from, coop_policy *to, coop_error **err);
+void policy_free_notes(coop_policy *policy);
 int policy_copy_facts(const coop_policy *from, coop_policy *to, coop_error **err);
 void policy_free_facts(coop_policy *policy);
 int policy_copy_secrets(const coop_policy *from, coop_policy *to, coop_error **err);

@@ -249,12 +249,17 @@ int protect_check_pattern(const char *pattern, bool ignore_case, coop_error **er
         return fail_no_memory(err);
     struct glob *glob =
         glob_new(pattern, strlen(pattern), ignore_case, (struct origin){ 0 }, findings);
-    if (!glob)
-        r = findings->n_errors ? findings_fail(findings, err) : fail_no_memory(err);
+    if (!glob && findings->n_errors) { /* where it stands is for the caller to say */
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "%s", findings->items[0].message);
+        if (findings->items[0].fix)
+            r = fail_hint(err, r, "%s", findings->items[0].fix);
+    } else if (!glob) {
+        r = fail_no_memory(err);
+    }
     glob_free(glob);
     findings_done(findings);
     free(findings);
-    return r < 0 ? fail_as(err, r, COOP_ERROR_BAD_POLICY) : 0;
+    return r;
 }
 
 size_t protect_n_rules(const struct protect *protect)

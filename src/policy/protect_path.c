@@ -1,5 +1,6 @@
 #include "protect_path.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,17 +78,34 @@ static const struct protect_rule *last_forbids(const struct protect_question *qu
     return rule;
 }
 
+/* A bare repository, or a .git that is the workspace: known by what is in it. */
+static bool is_bare(const struct protect_question *question, const char *directory)
+{
+    static const char *const names[] = { "HEAD", "objects", "refs" };
+    size_t n = strlen(directory);
+    auto_free char *path = question->exists && question->is_writing ? malloc(n + 16) : NULL;
+
+    for (size_t i = 0; path && i < COUNT(names); i++) {
+        (void)snprintf(path, n + 16, "%s%s%s", directory, n > 0 ? "/" : "", names[i]);
+        if (!exists(question, path))
+            return false;
+    }
+    return path != NULL;
+}
+
 const struct protect_rule *protect_path_rule(const struct protect_question *question,
                                              const char *whole)
 {
     auto_free char *path = question->protect ? strdup(whole) : NULL;
     enum protect_scope scope = PROTECT_ALL;
-    size_t in_git = 0; /* where the path in a git directory begins */
+    const char *in_git = NULL; /* where the path in a git directory begins */
 
     if (!question->protect)
         return NULL;
     if (!path)
         return &no_memory;
+    if (is_bare(question, ""))
+        in_git = path;
     for (size_t start = 0; whole[start];) {
         size_t end = start + strcspn(whole + start, "/");
         bool is_last = !whole[end];
@@ -95,19 +113,21 @@ const struct protect_rule *protect_path_rule(const struct protect_question *ques
 
         path[end] = '\0';
         if (is_last)
-            rule = last_forbids(question, path, scope, in_git ? path + in_git : NULL);
+            rule = last_forbids(question, path, scope, in_git);
         else
-            rule = forbids(question, path, true, false, scope, in_git ? path + in_git : NULL);
-        if (rule)
+            rule = forbids(question, path, true, false, scope, in_git);
+        if (rule || is_last)
             return rule;
         if (protect_is_dependencies(path + start, end - start))
             scope = PROTECT_OWN;
         if (strcmp(path + start, ".git") == 0) {
             scope = PROTECT_OWN;
-            in_git = exists(question, path) ? end + 1 : 0;
+            in_git = exists(question, path) ? path + end + 1 : NULL;
+        } else if (!in_git && is_bare(question, path)) {
+            in_git = path + end + 1;
         }
         path[end] = whole[end];
-        start = is_last ? end : end + 1;
+        start = end + 1;
     }
     return NULL;
 }

@@ -2,8 +2,8 @@
  * protect_path.h - what the rules say about a path, and about everything above it
  *
  * A rule about a directory is about everything in it, so each parent is asked, from the top. Below a
- * dependency tree or a git directory the built-in rules that hide do not hold; in every git directory
- * its own rules do.
+ * dependency tree or a .git the built-in rules that hide do not hold; in every git directory, bare
+ * ones included, its own rules do.
  *
  * Pure: whoever asks reads the file where a rule depends on its content.
  */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
 #include "config/secrets.h"
+#include "policy/credential_grant.h"
 #include "policy/env_rules.h"
 
 /* Stands for a value that nobody will see. */
@@ -128,7 +129,8 @@ static void check_grants(const struct config *config, const char *name, struct f
     struct config_items users = config_items_named(config, "secrets.*.users", name);
     struct config_items providers = config_items_named(config, "secrets.*.providers", name);
     struct config_value item;
-    bool is_given = is_named_by_provider(config, name) || config_items_next(&providers, &item);
+    bool is_given = is_named_by_provider(config, name) || config_items_next(&providers, &item) ||
+                    credential_uses(config, name);
 
     for (; config_items_next(&users, &item); is_given = true)
         if (!is_user(config, config_value_text(&item)))
@@ -164,4 +166,5 @@ void secret_check(const struct config *config, const char *workspace, struct fin
     }
     for (const char *name; (name = config_names_next(&providers));)
         check_provider(config, name, findings);
+    credential_check(config, findings);
 }

@@ -112,9 +112,10 @@ int policy_redact(const coop_policy *policy, bool as_terminal, struct redact **o
                   coop_error **err)
 {
     *out = NULL;
-    if (policy->n_secrets == 0)
+    size_t n = policy->n_secrets + policy->n_credentials;
+    if (n == 0)
         return 0;
-    auto_free struct redact_secret *list = calloc(policy->n_secrets, sizeof *list);
+    auto_free struct redact_secret *list = calloc(n, sizeof *list);
     if (!list)
         return fail_no_memory(err);
     for (size_t i = 0; i < policy->n_secrets; i++) {
@@ -123,5 +124,12 @@ int policy_redact(const coop_policy *policy, bool as_terminal, struct redact **o
 
         list[i] = (struct redact_secret){ secret->name, value, strlen(value) };
     }
-    return redact_new(list, policy->n_secrets, as_terminal, out) < 0 ? fail_no_memory(err) : 0;
+    /* The box has these from nobody, but what it talks to may repeat them. */
+    for (size_t i = 0; i < policy->n_credentials; i++) {
+        const struct policy_credential *credential = &policy->credentials[i];
+
+        list[policy->n_secrets + i] = (struct redact_secret){ credential->secret, credential->value,
+                                                              strlen(credential->value) };
+    }
+    return redact_new(list, n, as_terminal, out) < 0 ? fail_no_memory(err) : 0;
 }

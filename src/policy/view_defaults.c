@@ -65,6 +65,7 @@ const struct view_default view_defaults[] = {
     HOST_DIRECTORY("/etc/java-21-openjdk"),
     HOST_DIRECTORY("/etc/java-25-openjdk"),
     { "/etc/resolv.conf", VIEW_HOST, .with_network = true },
+    { "/etc/resolv.conf", VIEW_FILE, .with_gate = true },
 
     { .path = "/dev", .origin = VIEW_DIRECTORY },
     DEVICE("/dev/null", 1, 3),
@@ -91,7 +92,13 @@ const struct view_default view_defaults[] = {
     { 0 },
 };
 
-const struct view_default *view_default_at(const char *path, bool has_host_network)
+bool view_default_is_shown(const struct view_default *row, coop_network network)
+{
+    return (!row->with_network || network == COOP_NETWORK_HOST) &&
+           (!row->with_gate || network == COOP_NETWORK_GATE || network == COOP_NETWORK_NAT);
+}
+
+const struct view_default *view_default_at(const char *path, coop_network network)
 {
     const struct view_default *best = NULL;
 
@@ -99,7 +106,7 @@ const struct view_default *view_default_at(const char *path, bool has_host_netwo
         bool is_here = row->origin == VIEW_DIRECTORY ? strcmp(path, row->path) == 0
                                                      : path_is_within(path, row->path);
 
-        if (is_here && (has_host_network || !row->with_network) &&
+        if (is_here && view_default_is_shown(row, network) &&
             (!best || strlen(row->path) > strlen(best->path)))
             best = row;
     }

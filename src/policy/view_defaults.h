@@ -8,6 +8,8 @@
 #pragma once
 
 #include <stdbool.h>
+
+#include "coop/policy.h"
 #include <stddef.h>
 
 enum view_origin {
@@ -28,6 +30,7 @@ struct view_default {
     bool is_writable;   /* what it is a way to, or holds, can be written */
     bool is_directory;  /* VIEW_HOST */
     bool with_network;  /* only where the box has the host's network */
+    bool with_gate;     /* only where it has a gate, or nat: a resolver of coop's */
     unsigned mode;      /* VIEW_POOL */
     unsigned device[2]; /* VIEW_DEVICE: the character device's major and minor number */
     const char *text;
@@ -37,7 +40,10 @@ struct view_default {
 extern const struct view_default view_defaults[];
 
 /* The row that a path belongs to, NULL: none. A directory that holds others is its own path only. */
-const struct view_default *view_default_at(const char *path, bool has_host_network);
+const struct view_default *view_default_at(const char *path, coop_network network);
+
+/* Whether a box with this network has the row. */
+bool view_default_is_shown(const struct view_default *row, coop_network network);
 
 /* Whether the path is a directory that rows lie in. */
 bool view_default_holds(const char *path);

@@ -37,7 +37,7 @@ const char *view_of_workspace(const coop_policy *policy, const char *workspace)
 
 enum view_what view_default(const coop_policy *policy, const char *path)
 {
-    const struct view_default *row = view_default_at(path, policy->network == COOP_NETWORK_HOST);
+    const struct view_default *row = view_default_at(path, policy->network);
 
     if (row)
         switch (row->origin) {
@@ -61,7 +61,7 @@ enum view_what view_default(const coop_policy *policy, const char *path)
 
 bool view_own_is_writable(const char *path)
 {
-    const struct view_default *row = view_default_at(path, true);
+    const struct view_default *row = view_default_at(path, COOP_NETWORK_HOST);
 
     return row && row->is_writable;
 }

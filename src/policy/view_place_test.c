@@ -32,7 +32,8 @@ TEST(every_row_stands_once_and_behind_the_directory_that_holds_it)
 
         CHECK(*row->path == '/' && slash);
         for (const struct view_default *other = view_defaults; other->path; other++) {
-            CHECK(other == row || strcmp(other->path, row->path) != 0);
+            CHECK(other == row || strcmp(other->path, row->path) != 0 ||
+                  other->with_network != row->with_network); /* no box has both */
             has_directory |= other < row && strlen(other->path) == (size_t)(slash - row->path) &&
                              strncmp(other->path, row->path, strlen(other->path)) == 0;
         }
@@ -40,6 +41,7 @@ TEST(every_row_stands_once_and_behind_the_directory_that_holds_it)
         CHECK(slash == row->path || has_directory || row->origin == VIEW_HOST);
         CHECK((row->text != NULL) == (row->origin == VIEW_SYMLINK || row->origin == VIEW_POOL));
         CHECK(!row->with_network || row->origin == VIEW_HOST);
+        CHECK(!row->with_gate || (row->origin == VIEW_FILE && !row->with_network));
     }
 }
 

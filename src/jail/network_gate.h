@@ -1,0 +1,56 @@
+/*
+ * network_gate.h - the supervisor's side of a box's network gate
+ *
+ *   network_gate_prepare() -> launch sends the box's sockets -> network_gate_start()
+ *     -> network_gate_read(), whenever its descriptor is readable -> network_gate_end()
+ *
+ * The gate is a process of its own, coop-gate, because it reads what hostile programs write. It ends
+ * when our end of its socket closes, however we end.
+ */
+#pragma once
+
+#include "coop/error.h"
+#include "jail/network_credential.h"
+#include "jail/network_orders.h"
+#include "plan/plan.h"
+#include "sys/spawn.h"
+
+struct coop_box;
+
+struct network_gate {
+    struct spawn process;
+    int fd;       /* our end of its socket; -1: there is no gate */
+    int their_fd; /* its end, until it is started */
+    char *program;
+    bool is_running;
+    bool tidies_up; /* it takes things down on the host, for which it may need longer */
+    struct network_orders orders;
+    struct network_credential credential;
+    bool has_failed; /* it ended before the box: nothing can be reached any more */
+    int error;       /* it could not begin: the errno, and with what */
+    char step[128];
+};
+
+/* `name` is that of its program. */
+int network_gate_prepare(struct network_gate *gate, const char *name, coop_error **err);
+/* When the box is made: no start waits for it. */
+int network_gate_start(struct network_gate *gate, const struct plan_gate *plan, coop_error **err);
+
+/* Only the process: with rules as its descriptor 1, and an argument or NULL. */
+int network_gate_spawn(struct network_gate *gate, const struct buffer *rules, char *argument,
+                       coop_error **err);
+
+/* What it has refused since. False: it is gone. */
+bool network_gate_read(struct coop_box *box);
+
+/* Rules that somebody sends while the box runs go on to it. */
+void network_gate_obey(struct network_gate *gate);
+
+/* What it could not begin with, if so. */
+int network_gate_check(const struct network_gate *gate, coop_error **err);
+
+/* Takes the last of what it has to tell, and waits for its end. */
+void network_gate_end(struct coop_box *box);
+
+/* For a box that was not to be. */
+void network_gate_drop(struct network_gate *gate);
