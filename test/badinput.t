@@ -97,9 +97,9 @@ for value in '' 'a b' a/b "$name300" $'a\nb'; do
     refuses "--hostname $(printf %.20q "$value")" 125 "--hostname: .*host name" run --hostname "$value" -- true
 done
 for value in '' all None hosts; do
-    refuses "--network '$value'" 125 "--network: bad network '$value': expected none, off or host" run --network "$value" -- true
+    refuses "--network '$value'" 125 "--network: bad network '$value': expected none, off, host, gate or nat" run --network "$value" -- true
     refuses "--mode '$value'" 125 "--mode: bad mode '$value': expected required, preferred or disabled" run --mode "$value" -- true
-    refuses "--profile '$value'" 125 "--profile: bad profile '$value': expected default, dev" run --profile "$value" -- true
+    refuses "--profile '$value'" 125 "--profile: bad profile '$value': expected default or dev" run --profile "$value" -- true
 done
 for value in '' NAME =value '='; do
     refuses "--env '$value'" 125 "--env: bad variable '$value'" run --env "$value" -- true
@@ -254,6 +254,7 @@ refuses "a relative target" 125 "target 'x' is relative" run --ro /usr/share:x -
 refuses "a target with .." 125 "target '/x/../y' has '..'" run --ro /usr/share:/x/../y -- true
 refuses "a target that is /" 125 "target '/'" run --ro /usr/share:/ -- true
 refuses "the same target twice" 125 "target '/x' is given twice" run --ro /usr/share:/x --rw dir:/x -- true
+refuses "a pattern, once with its place" 125 "^coop run: --protect: the pattern '\[abc' has" run --protect '[abc' -- true
 refuses "the same target twice, otherwise spelt" 125 "target '/x' is given twice" run --ro /usr/share:/x --rw dir://x/. -- true
 refuses "the workspace's own place" 125 "'/work'" run --ro /usr/share:/work -- true
 refuses "a target inside another mount that is not there" 125 "'/x/no-such-dir'" run --ro /usr/share:/x --ro /usr/bin:/x/no-such-dir -- true
@@ -297,7 +298,7 @@ refuses "--mount with a key twice, otherwise spelt" 125 "the mount key 'dst' is 
 refuses "--mount with a bare word" 125 "bad mount word 'rw'" run --mount type=bind,rw,source=/usr,target=/x -- true
 refuses "--mount with a bad size" 125 "bad size 'big'" run --mount type=tmpfs,target=/x,size=big -- true
 refuses "--mount with a relative target" 125 "target 'x' is relative" run --mount type=tmpfs,target=x -- true
-accepts "--mount as Docker has it" "data ro" run --mount "type=bind,src=$PWD/file,dst=/x/f,readonly" \
+accepts "--mount as Docker has it" "data ro" run -q --mount "type=bind,src=$PWD/file,dst=/x/f,readonly" \
     -c 'exec 2>/dev/null; printf "%s " "$(cat /x/f)"; (echo y >/x/f) || echo ro'
 refuses "-v without a target" 125 "bad volume 'foo'" run -v foo -- true
 refuses "-v with an empty source" 125 "bad volume ':/x'" run -v :/x -- true
@@ -307,7 +308,7 @@ refuses "-v with a named volume" 125 "volume source 'data'" run -v data:/x -- tr
 refuses "-v with a relative target" 125 "target 'x' is relative" run -v /usr:x -- true
 refuses "-v of a source that does not exist" 125 "mount source '/no/such'" run -v /no/such:/x -- true
 accepts "-v as Docker has it" data run -v "$PWD/file:/x/f:ro" -- cat /x/f
-accepts "-v :ro is read-only" ro run -v "$PWD/dir:/x:ro" -c 'touch /x/new 2>/dev/null || echo ro'
+accepts "-v :ro is read-only" ro run -q -v "$PWD/dir:/x:ro" -c 'touch /x/new 2>/dev/null || echo ro'
 accepts "-v :rw is writable" "" run -v "$PWD/dir:/x:rw" -c 'touch /x/new'
 rm -f dir/new
 before=$(snapshot .)

@@ -68,6 +68,18 @@ static const char *check_skipped;
         longjmp(check_leave, 1);  \
     } while (0)
 
+/* "$TMPDIR/coop-NAME.XXXXXX", for mkdtemp() and its like: what a test leaves behind that is killed goes
+ * with the directory that it was given. */
+__attribute__((unused)) static char *check_temporary(char *out, size_t size, const char *name)
+{
+    const char *base = getenv("TMPDIR");
+
+    if ((size_t)snprintf(out, size, "%s/coop-%s.XXXXXX", base && *base ? base : "/tmp", name) >=
+        size)
+        abort();
+    return out;
+}
+
 /* For what this kind of machine cannot do at all: stays a skip also where skips are failures. */
 static int check_may_skip;
 #define SKIP_NEVER(reason)        \

@@ -169,7 +169,7 @@ strength = "enforce"
 [commands.python3]
 [commands."/opt/t/execs"]
 END
-tried() { with --ro "$T/opt:/opt/t" /opt/t/execs "$@" 2>&1; }
+tried() { with -q --ro "$T/opt:/opt/t" /opt/t/execs "$@" 2>&1; }
 is "git works" "$(with git status --short)" "?? Makefile"
 is "make works, with the shell it needs" "$(with make)" "made
 ?? Makefile"

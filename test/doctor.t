@@ -121,6 +121,10 @@ found = {
     "memfd-exec": call(319 if os.uname().machine == "x86_64" else 279, b"x", 0x10) >= 0,
     "cgroup-v1": any(v1(name) for name in ("memory", "pids", "cpu")),
     "cgroup-v2": v2(),
+    "nat": works("unshare", "-Urn", "nft", "add", "table", "inet", "x")
+    and (open("/proc/sys/net/ipv4/ip_forward").read()[0] != "0"
+         if os.getuid() == 0 and "4294967295" in open("/proc/self/uid_map").read()
+         else opens("/dev/net/tun", os.O_RDWR) and any(os.access("/usr/bin/" + p, os.X_OK) for p in ("pasta", "slirp4netns"))),
     "newuidmap": own() and os.access("/usr/bin/newuidmap", os.X_OK) and granted("/etc/subuid") and granted("/etc/subgid"),
     "systemd-scope": any(os.path.exists(runtime + "/" + s) for s in ("systemd/private", "bus")),
     "fuse": opens("/dev/fuse", os.O_RDWR),
@@ -322,7 +326,7 @@ END
         limits_agree "a user with a subtree" bash given.sh "$fix" "${user[@]}"
         is "and a run holds its limits by it" \
             "$(given "$COOP" run -w "$T/ws" --json --cpus 0.5 true </dev/null | jq -r '.enforced.limits | .memory.by, .pids.by, .cpus.by' | sort -u)" "cgroup v1"
-        is "for real" "$(given "$COOP" run -w "$T/ws" --json --memory 64m python3 -c 'x = bytearray(200 << 20)' </dev/null | jq -c '[.oom, .denials[0].operation]')" '[true,"memory"]'
+        is "for real" "$(given "$COOP" run -w "$T/ws" --json --memory 64m python3 -c 'x = bytearray(200 << 20)' </dev/null | jq -c '[.oom, .denials[0].op]')" '[true,"memory"]'
         is "and processes" "$(given "$COOP" run -w "$T/ws" --json --pids 5 sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 5 & done' </dev/null | jq -c .pids_hit)" true
         is "nothing is left in it" "$(find /sys/fs/cgroup -path '*/coop/*' -type d)" ""
         find /sys/fs/cgroup -depth -name coop -type d -user 12345 -exec rmdir {} +

@@ -22,16 +22,17 @@ options_of_help() { # SUBCOMMAND
         grep -v -e '--help$' | sort
 }
 # The same from the page: the items of the subsections whose title matches.
-options_of_page() { # TITLE-PATTERN
-    awk -v title="$1" '/^\.S[sh] / { in_it = $0 ~ title; next } in_it && /^\.It Fl/' "$SRC/man/coop.1" |
+options_of_page() { # TITLE-PATTERN [PAGE]
+    awk -v title="$1" '/^\.S[sh] / { in_it = $0 ~ title; next } in_it && /^\.It Fl/' "$SRC/man/${2-coop.1}" |
         sed -E 's/^\.It Fl ([a-z]) , Fl -([a-z-]+).*/-\1 --\2/; s/^\.It Fl -([a-z-]+).*/--\1/' | sort
 }
 all='Options of run, plan and why'
 is "coop(1) names the options of run" "$(options_of_page "$all|Options of run alone")" "$(options_of_help run)"
 is "coop(1) names the options of plan" "$(options_of_page "$all|Options of plan alone")" "$(options_of_help plan)"
 is "coop(1) names the options of why" "$(options_of_page "$all|Options of why alone")" "$(options_of_help why)"
+is "coop-learn(1) names the options of learn" "$(options_of_page '^.Ss Options$' coop-learn.1)" "$(options_of_help learn)"
 for sub in status doctor; do
-    is "coop(1) names the options of $sub" "$(options_of_page "Options of status and doctor")" \
+    is "coop(1) names the options of $sub" "$(options_of_page "Options of status and doctor|Options of $sub alone")" \
         "$(options_of_help $sub)"
 done
 
@@ -44,7 +45,7 @@ long_options() { grep -oE -e '--[a-z-]+' | sort -u; }
 everything=$({ for sub in $subcommands; do "$COOP" "$sub" --help | sed -nE 's/^  (-[a-z], )?(--[a-z-]+).*/\2/p'; done; echo --version; } | sort -u)
 is "bash completion names every option, and no other" "$(long_options <"$SRC/completions/coop.bash")" "$everything"
 is "zsh completion names every option, and no other" \
-    "$(sed -nE "s/.*[,'*](--[a-z-]+)[[}].*/\1/p" "$SRC/completions/_coop" | sort -u)" "$everything"
+    "$(sed -nE "s/.*[,'*](--[a-z-]+)(=-)?[[}].*/\1/p" "$SRC/completions/_coop" | sort -u)" "$everything"
 is "fish completion names every option, and no other" \
     "$(sed -nE 's/^complete .* -l ([a-z-]+) .*/--\1/p' "$SRC/completions/coop.fish" | sort -u)" "$everything"
 letters=$(for sub in $subcommands; do "$COOP" "$sub" --help; done | sed -nE 's/^  -([a-z]), .*/\1/p' | sort -u | tr -d '\n')
@@ -81,7 +82,7 @@ done
 # ---- what is installed for the suite is used by it, and what it uses is installed
 
 declare -A command_of=([util-linux]=unshare [procps]=pgrep [iproute2]=ip [libcap2-bin]=setcap [uidmap]=newuidmap
-    [nodejs]=node [default-jre-headless]=java)
+    [nodejs]=node [default-jre-headless]=java [nftables]=nft [passt]=pasta)
 packages=$("$SRC/tools/setup" --list test)
 for package in $(comm -13 <("$SRC/tools/setup" --list build | sort) <(sort <<<"$packages")); do
     used=$(grep -lrw -- "${command_of[$package]-$package}" "$SRC"/test/*.t "$SRC/test/run" "$SRC"/test/*.sh | head -n 1)
@@ -154,12 +155,8 @@ values_of_page() { # ITEM
     awk -v item="$1" '/^\.It / { in_it = $3 == item && $2 == "Ic" && !seen; seen = seen || in_it; next } /^\.(El|Ss|Sh|Bl)/ { in_it = 0 } in_it' \
         "$SRC/man/coop-result.5" | grep -oE '^\.(Ql|Pq Ql) [^ ]+' | awk '{ print $NF }' | sort -u
 }
-operations=$({
-    grep -hoE 'coop_denial\)\{ "[a-z-]+"|is_late \? "[a-z-]+"' "$SRC/src/jail/result.c" | grep -oE '"[a-z-]+"'
-    sed -n '/^static const char \*operation_of/,/^}/p' "$SRC/src/jail/result.c" | grep -oE '"[a-z-]+"'
-    echo '"exec"' # of cli/run_json.c
-} | tr -d '"' | sort -u)
-is "coop-result(5) names the operations that there are" "$(values_of_page operation)" "$operations"
+operations=$(sed -n '/^const char \*const record_op_names/,/^}/p' "$SRC/src/jail/records.c" | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
+is "coop-result(5) names the operations that there are" "$(values_of_page op)" "$operations"
 kinds=$(sed -nE 's/^ *\[COOP_ERROR_[A-Z_]+\] = "([a-z-]+)".*/\1/p' "$SRC/src/base/error.c" | grep -vxE 'none|timeout|cancelled' | sort -u)
 is "and the kinds of errors" "$(values_of_page kind)" "$kinds"
 outcomes=$(sed -nE 's/^ *\[SELFTEST_[A-Z_]+\] = \{ "([a-z-]+)".*/\1/p' "$SRC/src/cli/doctor.c" | sort -u)
@@ -167,23 +164,24 @@ is "and the outcomes of the self-test" "$(values_of_page outcome)" "$outcomes"
 stages=$(sed -nE 's/.*\[STAGE_[A-Z]+\] = "([a-z]+)".*/\1/p' "$SRC/src/plan/print.c" | sort -u)
 is "and the stages of a plan" "$(values_of_page stage)" "$stages"
 # And those that are given: each operation and origin of these is on the page.
-mkdir -p given/.git
+mkdir -p given/.git/hooks
+echo old >given/.git/hooks/old
 printf '[commands]\nstrength = "check"\n' >given.toml
 {
-    "$COOP" run -w given --mode preferred --json --timeout 2s -- sh -c 'mkdir .vscode; echo x >.mcp.json; echo y >x; mv x .envrc; unshare -U true; sleep 60'
+    "$COOP" run -w given --mode preferred --json --timeout 2s -- sh -c 'mkdir .vscode; echo x >.git/hooks/old; echo y >x; mv x .envrc; unshare -U true; sleep 60'
     "$COOP" run -w given --mode preferred --json -- no-such-command
     "$COOP" run -w given --mode preferred --config given.toml --json -- rm -r x
 } 2>/dev/null | jq -c '.denials[]' >denials
-for value in $(jq -r .operation denials | sort -u); do
-    ok "the operation '$value', which was given, is documented" grep -qx -- "$value" <(values_of_page operation)
+for value in $(jq -r .op denials | sort -u); do
+    ok "the operation '$value', which was given, is documented" grep -qx -- "$value" <(values_of_page op)
 done
 [ "$("$COOP" status --json | jq -r .tier)" = landlock ] ||
-    is "several sorts were given" "$(jq -r .operation denials | sort -u | xargs)" "create exec rename syscall time write"
+    is "several sorts were given" "$(jq -r .op denials | sort -u | xargs)" "command create exec rename syscall time write"
 while read -r value; do
     ok "the origin '$value', which was given, is documented" grep -qE "^\.Ql $value( |\$)" "$SRC/man/coop-result.5"
-done < <(jq -r .origin denials | sort -u)
-is "of a command that is not there, the target is its name" "$(jq -r 'select(.rule == "the view of the box").target' denials)" no-such-command
-is "of one that may not run, the whole" "$(jq -r 'select(.origin == "commands").target' denials)" "rm -r x"
+done < <(jq -r .origin denials | sed -E 's/^--.*/--flag/; s/^.*:[0-9]+:[0-9]+$/file:line:column/' | sort -u)
+is "of a command that is not there, the target is its name" "$(jq -r 'select(.op == "exec").target' denials)" no-such-command
+is "of one that may not run, the whole" "$(jq -r 'select(.op == "command").target' denials)" "rm -r x"
 
 ok "the licence is the Apache License 2.0" grep -q 'Version 2.0, January 2004' "$SRC/LICENSE"
 done_testing

@@ -112,6 +112,20 @@ is "the workspace's tools are found, and first" "$(run mytool; run ls)" $'tool\n
 is "also by the command's own search" "$(run sh -c mytool)" tool
 is "an agent cannot be tricked by the current directory" "$(cp ws/tools/mytool ws/here; run here 2>/dev/null; echo $?)" 127
 
+# ---- what a file in the workspace sets holds in boxes, and nowhere else
+
+printf '[environment]\nset = { PROJECT = "1", LD_PRELOAD = "/work/evil.so", PATH = "/work/evil:/usr/bin:/bin" }\n' >ws/coop.toml
+printf '[environment]\nset = { OWNER = "1" }\n[sandbox]\nenabled = true\n' >owner.toml
+show='echo "$OWNER/$PROJECT/$LD_PRELOAD/$PATH"'
+is "a project sets variables of the box" "$(set_by --config owner.toml sh -c "$show" 2>/dev/null)" 1/1//work/evil.so//work/evil:/usr/bin:/bin
+is "on the host it decides nothing: disabled" "$(set_by --config owner.toml --mode disabled sh -c "$show" 2>&1 | tail -n 1)" \
+    "1///$(clean sh -c 'echo $PATH')"
+is "on the host it decides nothing: the owner" "$(set_by --config owner.toml --as terminal:default sh -c "$show" 2>&1 | tail -n 1)" \
+    "1///$(clean sh -c 'echo $PATH')"
+is "nor without [sandbox] enabled" "$(set_by --as signal:+1 sh -c "$show" 2>&1 | tail -n 1)" "///$(clean sh -c 'echo $PATH')"
+is "a flag does, of the same value too" "$(set_by --env PROJECT=1 --mode disabled sh -c "$show" 2>&1 | tail -n 1)" "/1//$(clean sh -c 'echo $PATH')"
+rm ws/coop.toml owner.toml
+
 # ---- descriptors
 
 rm ws/tools/ls

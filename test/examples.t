@@ -38,6 +38,15 @@ is "gateway: others' in a box" "$(run --as signal:+15555550102 sh -c 'echo $HOME
 is "gateway: nobody's in a group" "$(run --as signal:+15555550101 --group true 2>/dev/null; echo $?)" 125
 is "gateway: but in one that is trusted" "$(run --as signal:+15555550102 --group-name family sh -c 'echo $HOME')" /work
 is "gateway: bob has more memory" "$("$COOP" whoami --as signal:+15555550101 --json | jq -r .limits.memory.value)" 4g
+who() { "$COOP" whoami "$@" | sed -nE 's/^(user|trust|ceiling|level|tools|commands|stores|network|memory) +//p' | sed "s|$HOME|~|g" | paste -sd'|'; }
+file="~"/.config/coop/coop.toml
+is "gateway: who carol is, and who said so" "$(who --as webhook:carol-7)" \
+    "carol  ($file:27:33)|inner  ($file:26:9)|none|inner|bash and file tools|in a sandbox|shared, social|none  ($file:11:17)|2g  ($file:8:10)"
+is "gateway: bob's own keys" "$(who --as signal:+15555550101 | cut -d'|' -f 7-)" "private, shared, social|host  ($file:22:29)|4g  ($file:22:44)"
+is "gateway: alice in a group that is named" "$(who --as terminal:default --group-name family | cut -d'|' -f 2-7)" \
+    "owner  ($file:15:9)|inner  ($file:31:12)|inner|bash and file tools|in a sandbox|shared, social"
+is "gateway: a stranger" "$(who --as signal:+1 --group | cut -d'|' -f 1-7)" \
+    "nobody that the configuration names|public  (built-in default)|familiar  ($file:30:7)|public|none|not at all|none"
 printf 'report:\n\t@cat /proc/self/cgroup >/dev/null; echo done\n' >Makefile
 is "gateway: the nightly command is carol's" "$(run --cron nightly)" "done"
 is "gateway: with less memory" "$(run --cron nightly --json | jq -r .enforced.limits.memory.value)" "$((512 << 20))"

@@ -128,8 +128,8 @@ wait $box
 is "it says what could be read for a moment" "$(python3 -c '
 import json
 for d in json.load(open("json"))["denials"]:
-    if d["operation"] == "read": print(d["target"], "|", d["rule"], "|", d["origin"])')" \
-    "/work/.env | protected path .env: it came while the command ran, and could be read until it was hidden | built-in default"
+    if d["op"] == "read": print(d["target"], "|", d["rule"], "|", d["why"], "|", d["origin"])')" \
+    "/work/.env | protect.deny '.env' | it came while the command ran, and could be read until it was hidden | built-in default"
 exec 7>&-
 if unshare -Ur true 2>/dev/null && "$COOP" doctor >/dev/null 2>&1; then
     like "and where nothing can be watched, that nothing is" "$(unshare -Ur bash -c "echo 0 >/proc/sys/user/max_inotify_watches

@@ -23,6 +23,7 @@ expected=$(sort <<END
 usr/bin/coop
 usr/include/coop/coop.h
 usr/include/coop/error.h
+usr/include/coop/log.h
 usr/include/coop/policy.h
 usr/include/coop/probe.h
 usr/include/coop/result.h
@@ -34,10 +35,15 @@ $libdir/libcoop.so
 $libdir/libcoop.so.0
 $libdir/libcoop.so.0.1.0
 $libdir/pkgconfig/libcoop.pc
+usr/libexec/coop/coop-credential
+usr/libexec/coop/coop-gate
 usr/libexec/coop/coop-mcp
+usr/libexec/coop/coop-nat
 usr/libexec/coop/coop-yaml
 usr/share/bash-completion/completions/coop
 usr/share/fish/vendor_completions.d/coop.fish
+usr/share/man/man1/coop-audit.1
+usr/share/man/man1/coop-learn.1
 usr/share/man/man1/coop-mcp.1
 usr/share/man/man1/coop.1
 usr/share/man/man3/libcoop.3

@@ -824,7 +824,7 @@ TEST(a_result_says_what_was_enforced)
     CHECK_STR(coop_tier_name(COOP_TIER_FULL), "full");
     const char *json = coop_result_json(result);
     CHECK(json && *json == '{');
-    CHECK(strstr(json, "\"version\": 1"));
+    CHECK(strstr(json, "\"version\": 2"));
     CHECK(strstr(json, coop_tier_name(tier)));
     CHECK(coop_result_json(result) == json);
     coop_result_free(result);

@@ -60,7 +60,7 @@ eat() { # NAME COMMAND...
     result=$(timeout 60 "$COOP" run -w ws --json --memory 64m --tmp-size 512m --timeout 20s "$@" </dev/null)
     isnt "memory: $name does not succeed" "$(jq .status <<<"$result")" 0
     is "memory: $name is not stopped by the clock" "$(jq .timed_out <<<"$result")" false
-    is "memory: $name is told" "$(jq -r '.oom, (.denials[] | .operation)' <<<"$result" | sort -u | xargs)" "memory true"
+    is "memory: $name is told" "$(jq -r '.oom, (.denials[] | .op)' <<<"$result" | sort -u | xargs)" "memory true"
 }
 eat "python" python3 private.py
 eat "many processes" python3 processes.py
@@ -105,7 +105,7 @@ is "pids: no more than 20 processes" "$((started < 20 && started > 10))" 1
 if [ $has_cgroup = 0 ]; then
     skip_never "pids: told" "without a cgroup the kernel refuses and tells nobody"
 else
-    is "pids: told" "$(jq -c '[.pids_hit, .denials[0].operation]' <<<"$result")" '[true,"pids"]'
+    is "pids: told" "$(jq -c '[.pids_hit, .denials[0].op]' <<<"$result")" '[true,"pids"]'
 fi
 is "pids: within the limit nothing is told" "$(json --pids 100 python3 forks.py 20 | jq -c '[.stdout.text, .pids_hit, (.denials | length)]')" '["20\n",false,0]'
 is "pids: threads count" "$(run --pids 20 python3 -c '

@@ -31,6 +31,14 @@ while read -r _ _ _ _ point flags rest; do
 done <mountinfo
 is "the old root is gone" "$(awk '$5 == "/"' mountinfo | wc -l)" 1
 
+# ---- two at one place
+
+printf '[[sandbox.mounts]]\nsource = "%s"\ntarget = "/x"\n' /usr/share/doc /usr/share >twice.toml
+is "of two mounts of a file the later one counts" "$("$COOP" run --config twice.toml -w ws ls -d /x/doc </dev/null)" /x/doc
+like "which coop check tells" "$("$COOP" check --config twice.toml -w ws)" "^twice.toml:1:1: warning: the mount at '/x' is replaced by a later one"
+is "a flag's counts more than either" "$("$COOP" run --config twice.toml --ro plain://x/. -w ws sh -c 'ls -d /x/doc || echo other' 2>/dev/null </dev/null)" other
+status "two flags are a mistake" 125 run --ro /usr:/x --ro /etc:/x true
+
 # ---- devices: what is bound is looked at, whatever its name says
 
 for node in null zero full random urandom tty; do
@@ -175,7 +183,7 @@ END
 if ldd "$COOP" >/dev/null 2>&1; then
     skip_never "unmerged /usr, no /lib64" "this build of coop is dynamic and cannot run in such a root"
 else
-    { cat other_root; echo 'exec /w/coop run sh -c "stat -c %F /bin /lib /lib64; touch /bin/x || echo refused" </dev/null 2>&1'; } >with_lib64
+    { cat other_root; echo 'exec /w/coop run -q sh -c "stat -c %F /bin /lib /lib64; touch /bin/x || echo refused" </dev/null 2>&1'; } >with_lib64
     is "directories instead of merged links" "$(host_namespace sh with_lib64 with | grep -v touch | xargs)" "directory directory directory refused"
     { cat other_root; echo 'exec /w/coop run ./syscalls </dev/null 2>&1'; } >without_lib64
     like "no /lib64 at all" "$(host_namespace sh without_lib64 without)" '^usage: syscalls'

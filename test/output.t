@@ -73,7 +73,7 @@ string number number number number number boolean null object string object stri
 string string string object array string"
 is "the values are right" \
     "$(field '[.version, .exit_code, .status, .stdout.text, .stderr.text, .stdout.total_bytes, .stdout.total_lines] | @json')" \
-    '[1,3,3,"out\n","err\n",4,1]'
+    '[2,3,3,"out\n","err\n",4,1]'
 is "the tier is full" "$(field .enforced.tier)" full
 is "each limit says its value and what holds it" \
     "$(field '[.enforced.limits[] | (.value | type) + " " + (.by | type)] | unique | @csv')" '"number string"'
@@ -159,7 +159,7 @@ case $COOP in *-asan/*) most=32768 ;; *) most=16384 ;; esac # the sanitizer's ow
 ok "streaming costs less still (${rss} KiB)" [ "$rss" -lt $most ]
 
 # --- denials ---------------------------------------------------------------------------------------------
-denial='[.denials[0] | .operation, (.target | type), (.rule | type), (.origin | type), .fix] | @json'
+denial='[.denials[0] | .op, (.target | type), (.rule | type), (.origin | type), .allow] | @json'
 capture --timeout 200ms -- sleep 100
 is "a timeout: status" "$(field '[.status, .timed_out] | @json')" '[124,true]'
 is "a timeout is a denial with its remedy" "$(field "$denial")" '["time","string","string","string","--timeout DURATION"]'
@@ -191,12 +191,12 @@ esac
 run --json -- no-such-command >"$T/result" 2>/dev/null
 is "no such command: status" "$?" 127
 is "no such command: the document has an error and a denial" \
-    "$(field '[.exit_code, .status, .error.kind, (.error.message | type), .denials[0].operation] | @json')" \
+    "$(field '[.exit_code, .status, .error.kind, (.error.message | type), .denials[0].op] | @json')" \
     '[null,127,"exec-failed","string","exec"]'
 run --json --memory nonsense -- true >"$T/result" 2>/dev/null
 is "bad input: status" "$?" 125
 is "bad input: the document has an error" "$(field '[.status, .error.kind, (.error.message | test("nonsense"))] | @json')" \
     '[125,"bad-policy",true]'
 capture -c 'unshare -U true 2>/dev/null; mount -t tmpfs x /tmp 2>/dev/null; exit 0'
-is "an ordinary run has no limit among its denials" "$(field '[.denials[] | select(.operation != "syscall")] | length')" 0
+is "an ordinary run has no limit among its denials" "$(field '[.denials[] | select(.op != "syscall")] | length')" 0
 done_testing

@@ -49,6 +49,12 @@ is "hidden, each with EACCES" "$(sed -n 's/^hidden //p' told)" "$(printf '%s\n' 
 is "and nothing else" "$(sed -n 's/^shown //p' told)" "$(printf '%s\n' "${shown[@]}")"
 is "outside all can be read" "$(for f in "${hidden[@]}"; do cat "ws/$f" >/dev/null || echo "$f"; done)" ""
 is "--no-protect lifts it" "$(run --no-protect cat .env)" "content of .env"
+printf '[sandbox]\nenabled = true\n[[users]]\nname = "bob"\ntrust = "full"\nmatch = ["signal:+2"]\n' >people.toml
+for option in --no-protect --unprotect=.env; do
+    status "$option is not for others than the owner" 125 run --config people.toml --as signal:+2 "$option" true
+done
+like "which is said" "$(run --config people.toml --as signal:+2 --no-protect true 2>&1)" "--no-protect is for the owner, and 'signal:\+2' has the trust 'full'"
+ok "--protect is for everybody" run --config people.toml --as signal:+2 --protect x true
 is "--unprotect makes an exception" "$(run --unprotect .env cat .env)" "content of .env"
 refused "and only the one" run --unprotect .env cat a/.env
 refused "--protect hides more" run --protect 'a/*.html' cat a/password_reset.html
@@ -79,6 +85,13 @@ refused "nor removed" run rm -f .env
 refused "nor opened to all" run chmod 644 .env
 refused "nor replaced" run sh -c 'echo x >x; mv -f x .env'
 refused "nor by root inside" run --uid 0 cat .env
+is "a pattern with wildcards can be taken back" "$(run --protect-write 'certs/*' --unprotect 'certs/*' sh -c 'cat certs/public.key >/tmp/k; cat /tmp/k >certs/public.key && echo written' 2>&1)" written
+refused "by nothing before it" run --unprotect 'certs/*' --protect-write 'certs/*' sh -c 'echo x >certs/public.key'
+refused "a link to it stays what it is" run rm linked/.env
+refused "and where it is" run mv linked/.env x
+refused "nor is it replaced" run ln -sfn elsewhere linked/.env
+run sh -c 'rm -rf linked; rm -f soft' 2>/dev/null
+refused "so the next box does not read what it led to" run cat conf/real
 refused "moving the directory does not help" run sh -c 'mv a moved 2>/dev/null; cat moved/.env || cat a/.env'
 is "and all is in its place" "$(cat ws/.env; [ -e ws/a/.env ] && cat ws/a/.env || cat ws/moved/.env)" $'content of .env\ncontent of a/.env'
 rm -f ws/hard ws/node_modules/p/hard ws/x; [ ! -e ws/moved ] || mv ws/moved ws/a
@@ -284,6 +297,30 @@ refused "nor its configuration" box outer sh -c 'echo x >>inner/.git/config'
 ok "git works in it" box outer sh -ec 'cd inner; git --no-optional-locks status; echo z >z; git add z; git commit -qm z'
 ok "and it can be removed" box outer sh -ec 'rm -rf inner/.git/hooks inner/.git/config inner/.git/objects'
 refused "but not made anew with hooks" box outer sh -c 'mkdir -p inner/.git/hooks && echo x >inner/.git/hooks/pre-commit'
+
+is "what is there already is no attempt to make it" "$(box outer sh -c 'mkdir -p .git/hooks && echo made' 2>&1)" made
+is "nor is it recorded" "$("$COOP" run -w outer --json mkdir -p .git/hooks | python3 -c 'import json, sys; print(json.load(sys.stdin)["denials"])')" "[]"
+refused "in it nothing is made" box outer mkdir -p .git/hooks/x
+like "nor is mkdir alone told anything else" "$(box outer mkdir .git/hooks 2>&1)" "File exists"
+
+# A git directory of any name: a bare repository inside, as the workspace itself, or a .git that is the workspace.
+mkdir roof && git init -q --bare roof/depot && git init -q --bare bareroot && git init -q asgit && echo s=1 >bareroot/.env
+for repository in roof:depot bareroot:. asgit/.git:.; do
+    tree=${repository%:*} inside=${repository#*:}
+    refused "no hook in a bare repository: $repository" box "$tree" sh -c "mkdir -p $inside/hooks; echo x >$inside/hooks/post-receive"
+    refused "nor its configuration: $repository" box "$tree" sh -c "echo x >>$inside/config"
+    isnt "nor by git itself: $repository" "$(box "$tree" sh -c "git -C $inside config core.fsmonitor x" 2>/dev/null; echo $?)" 0
+    ok "git works in it: $repository" box "$tree" sh -ec "cd $inside; git config gc.auto 0; git rev-parse --git-dir; git update-ref refs/x \$(echo | git hash-object -w --stdin)"
+    is "nothing was written: $repository" "$(test ! -e "$tree/$inside/hooks/post-receive"; echo $?; grep -c fsmonitor "$tree/$inside/config")" $'0\n0'
+    like "coop why knows: $repository" "$("$COOP" why -w "$tree" write "$inside/hooks/x" 2>&1 | head -n 1)" ^denied
+done
+refused "what only looks like a git directory uncovers nothing" box bareroot cat .env
+refused "a bare repository cannot be moved away" box roof mv depot d
+mkdir -p around/app/objects && echo s=1 >around/app/objects/.env && box around sh -c 'touch app/HEAD && mkdir app/refs'
+refused "nor does a git directory that a box has made around it" box around cat app/objects/.env
+git -C main push -q ../roof/depot HEAD:refs/heads/fix-password && ok "a branch may be called anything" box roof git -C depot log fix-password
+git_project beside && mkdir -p beside/sub && git init -q --bare beside/sub/depot && echo s=1 >beside/sub/.env
+ok "what is hidden beside one is not in git's way" box beside sh -ec 'git add -A . ":!sub/depot"; git commit -qm x --allow-empty'
 
 # A .git file is anybody's: it brings along nothing that does not point back.
 mkdir -p hostile home/.ssh fake/.git/worktrees/x/sub && echo key >home/.ssh/id && git init -q victim && git -C victim commit -q --allow-empty -m x

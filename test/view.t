@@ -51,6 +51,15 @@ is "the default workspace is the current directory" "$(cd ws && "$COOP" run ls <
 is "--same-path shows it at its own path" "$(run --same-path sh -c 'pwd; ls')" "$T/ws"$'\n'a
 is "--same-path shows nothing beside it" "$(run --same-path ls -A "$T")" ws
 refused "--same-path leaves no /work" run --same-path test -e /work
+for base in /tmp /var/tmp /dev/shm; do # where the box has something of its own
+    place=$(mktemp -d "$base/coop-view.XXXXXX")
+    ok "--same-path below $base: it can be written, and so can /tmp and /dev/null" "$COOP" run --same-path -w "$place" sh -ec \
+        'echo x >f; mv f g; d=$(mktemp -d); echo y >"$d/h"; mv "$d/h" "$d/i"; ln -s i "$d/j"; cat "$d/j"; mkfifo "$d/k"; echo >/dev/null' </dev/null
+    is "and stays after it" "$(cat "$place/g")" x
+    refused "--same-path below $base: protected names are" "$COOP" run --same-path -w "$place" mkdir .vscode </dev/null
+    refused "by no way" "$COOP" run --same-path -w "$place" sh -c "mkdir -p /tmp/x && mv $place /tmp/x/y && mkdir /tmp/x/y/.vscode" </dev/null
+    rm -rf "$place"
+done
 is "--chdir begins at the workspace" "$(run --chdir a/b pwd)" /work/a/b
 is "--chdir takes an absolute path" "$(run --chdir /tmp pwd)" /tmp
 

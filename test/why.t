@@ -21,7 +21,7 @@ says() { # what pattern words...
 says "a path outside" "^denied: read /srv/none/id_rsa\|  rule    the box's own view \(built-in default\)\|  why     the box does not have it\|  allow   list it in extra_ro_paths\|  or      coop run --ro /srv/none/id_rsa" read /srv/none/id_rsa
 says "a protected one" "^denied: .*protect.no_write '.git/hooks' \(built-in default\).*or      coop run --unprotect .git/hooks\|" write .git/hooks/pre-commit
 says "a program" "^allowed: exec /usr/bin/make\|" exec /usr/bin/make
-says "a host" "^denied: connect github.com:443\|.*or      coop run --network host" connect github.com:443
+says "a host" "^denied: connect github.com:443\|.*or      coop run --allow github.com:443" connect github.com:443
 says "a variable" "^denied: env AWS_SECRET_ACCESS_KEY\|  rule    the filtered name 'AWS_\*'" env AWS_SECRET_ACCESS_KEY
 says "a system call" "^denied: syscall mount\|.*allow   nothing would" syscall mount
 says "one for debuggers" "^denied: syscall ptrace\|.*or      coop run --profile dev" syscall ptrace
@@ -30,7 +30,8 @@ says "one with conditions" "^allowed: syscall clone\|.*where argument 0 has a bi
 says "a command" "^allowed: -- git push --force\|  rule    commands.strength 'off'" -- git push --force
 says "a text for the shell" "^allowed: -- /bin/sh -c 'a \| b'" -c 'a | b'
 says "a socket" "sandbox.allow_sockets 'false'.*coop run --allow-sockets" connect "$T/ws/x.sock"
-says "a port" "^allowed: bind localhost:80" bind localhost:80
+says "a port" "^allowed: bind localhost:8080" bind localhost:8080
+says "a port that needs privileges" "^denied: bind localhost:80" bind localhost:80
 says "a flag is named" "mount '/etc' at '/data' \(--ro\)" --ro /etc:/data read /data/hostname
 says "and found by the host's name" "^allowed: read /etc/hostname" --ro /etc:/data read /etc/hostname
 says "a block's flag" "blocked_paths 'x' \(--block\)" --block x read x
