@@ -68,8 +68,8 @@ chmod 600 policy.toml
 box() { run --config "$T/policy.toml" "$@"; }
 code() { box "${@:2}" -- curl -s -m 20 -o /dev/null -w '%{http_code}' "$1"; }
 denied() { box --json -- "$@" 2>/dev/null | jq -r '.denials[] | .target + " " + .rule + " " + .why'; }
-# The last head that the service got, or the last of a port.
-last() { grep "^${1:-9443} | [A-Z]* /" "$LOG" | tail -n 1; }
+# The last head that the service got.
+last() { grep "^9443 | [A-Z]* /" "$LOG" | tail -n 1; }
 
 # ---- the secret arrives, and the box does not have it
 
