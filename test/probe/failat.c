@@ -159,6 +159,8 @@ static const struct call calls[] = {
     CALL(pidfd_open, EMFILE),
     CALL(pidfd_send_signal, 0),
     CALL(pread64, EIO),
+    CALL(pwrite64, ENOSPC),
+    CALL(bind, EADDRINUSE),
     CALL(getcwd, ENOMEM),
     CALL(madvise, 0),
     CALL(process_vm_readv, EPERM),
