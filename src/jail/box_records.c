@@ -110,6 +110,7 @@ static void take_question(struct coop_box *box, const struct protocol_denied *me
         return;
     box->record_host.policy = box->sandbox->policy;
     box->record_host.workspace = box->workspace;
+    box->record_host.is_root = box->sandbox->host.is_root;
     if (record_host_permits(&box->record_host, (enum record_op)message->op, message->text,
                             message->error != ENOENT, message->value == PROTOCOL_LOOKED)) {
         struct protocol_denied refusal = *message;

@@ -123,7 +123,7 @@ bool record_host_permits(struct record_host *host, enum record_op op, const char
     case RECORD_DELETE:
         return may_change_name(real, !is_there);
     case RECORD_CHMOD:
-        return stat(real, &st) == 0 && (geteuid() == 0 || st.st_uid == geteuid());
+        return stat(real, &st) == 0 && (host->is_root || st.st_uid == geteuid());
     case RECORD_CONNECT:
         return stat(real, &st) == 0 && S_ISSOCK(st.st_mode) && may(real, W_OK);
     default:

@@ -14,6 +14,7 @@
 struct record_host {
     const coop_policy *policy;
     const char *workspace;    /* on the host, absolute; NULL: not known */
+    bool is_root;             /* of the first user namespace */
     struct view_index *index; /* made when it is first needed */
 };
 
