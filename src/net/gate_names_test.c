@@ -8,6 +8,16 @@
 static const uint64_t key[2] = { 1, 2 };
 static struct gate_names names;
 
+/* A gate never forgets a name; a test does. */
+static void begin(void)
+{
+    for (uint32_t i = 0; i < names.n; i++)
+        free(names.names[i]);
+    free(names.names);
+    free(names.slots);
+    gate_names_init(&names, key);
+}
+
 static struct gate_name *find(const char *text, bool *is_ours)
 {
     uint8_t address[ADDRESS_BYTES];
@@ -23,7 +33,7 @@ TEST(a_name_keeps_its_two_addresses)
     char text[ADDRESS_TEXT_MAX];
     bool is_ours;
 
-    gate_names_init(&names, key);
+    begin();
     struct gate_name *first = gate_names_add(&names, "a.example", false);
     struct gate_name *second = gate_names_add(&names, "b.example", true);
     CHECK(first && second && first != second);
@@ -62,7 +72,7 @@ TEST(names_of_patterns_are_capped_and_those_of_rules_are_not)
     char text[32];
     unsigned n = 0;
 
-    gate_names_init(&names, key);
+    begin();
     for (unsigned i = 0; i < 2 * GATE_NAMES_MOST_FREE; i++) {
         (void)snprintf(text, sizeof text, "n%u.example", i);
         n += gate_names_add(&names, text, true) != NULL;
