@@ -38,7 +38,7 @@ static void consume(struct http_reader *reader, size_t n)
     reader->in.length -= n;
     if (reader->in.length == 0 && reader->in.capacity > KEPT_BYTES)
         buffer_done(&reader->in);
-    else
+    else if (reader->in.length > 0)
         memmove(reader->in.data, reader->in.data + n, reader->in.length);
 }
 
