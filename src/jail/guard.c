@@ -48,6 +48,8 @@ struct guard {
     struct question questions[N_QUESTIONS];
     struct identity *own;
     size_t n_own, own_capacity;
+    int gave_up; /* the errno of what could not be hidden, 0: nothing; and its path */
+    char what[512];
 };
 
 void guard_take(struct coop_box *box, bool at_once)
@@ -106,12 +108,26 @@ uint64_t guard_due(const struct guard *guard)
 /* It could be read, and cannot be hidden. */
 static void give_up(struct coop_box *box, const char *what, long error)
 {
+    struct guard *guard = box->guard;
+
+    if (!guard->gave_up) {
+        guard->gave_up = (int)-error;
+        (void)snprintf(guard->what, sizeof guard->what, "%s", what);
+    }
+    box_kill(box);
+}
+
+/* Where the command had ended by itself, there was nothing left to mount on, and nobody to read. */
+void guard_end(struct coop_box *box)
+{
+    const struct guard *guard = box->guard;
     char why[256];
 
+    if (!guard || !guard->gave_up || box->has_status)
+        return;
     (void)snprintf(why, sizeof why, "it could not be hidden (%s), so the box was ended",
-                   strerror((int)-error));
-    box_records_note_late(box, NULL, what, why);
-    box_kill(box);
+                   strerror(guard->gave_up));
+    box_records_note_late(box, NULL, guard->what, why);
 }
 
 static void watch_no_more(struct coop_box *box)

@@ -34,5 +34,8 @@ void guard_serve(struct coop_box *box);
 /* init has answered. */
 void guard_answered(struct coop_box *box, unsigned slot, bool is_own);
 
+/* The box is gone, init's last words are taken: tells of what it was ended for. */
+void guard_end(struct coop_box *box);
+
 /* A git configuration was written, by its path in the box: what covers it is shown anew. */
 void guard_show_config(struct coop_box *box, const char *path);

@@ -474,6 +474,7 @@ static void on_end(struct coop_box *box)
 {
     while (supervise_read_control(box))
         ;
+    guard_end(box); /* before the status of a killed init is taken for the command's */
     collect(box);
     if (box->plan.tier < COOP_TIER_NAMESPACES)
         (void)kill(-box->pid, SIGKILL);
