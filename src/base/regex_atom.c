@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/regex_parse.h"
 #include "base/utf8.h"
 
@@ -25,14 +26,6 @@ static bool at_is(const struct regex_parser *parser, const char *text)
 }
 
 /* ---- escapes */
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* After the letter: \xHH, \x{H...}, \uHHHH, \u{H...}. */
 static int read_number(struct regex_parser *parser, size_t n_digits, uint32_t *out)

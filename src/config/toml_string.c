@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "config/toml_private.h"
 
@@ -18,15 +19,6 @@ static bool has_three(const struct toml *toml, char quote)
 {
     return toml_peek(toml) == quote && toml_peek_at(toml, 1) == quote &&
            toml_peek_at(toml, 2) == quote;
-}
-
-static int hex_value(int c)
-{
-    if (toml_is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 static void append_character(struct buffer *out, uint32_t cp)

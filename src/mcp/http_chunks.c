@@ -5,21 +5,14 @@
 
 #include <string.h>
 
+#include "base/hex.h"
+
 #define DIGITS_MAX   8 /* of a chunk's size */
 #define OVERHEAD_MAX 4096
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
 static bool take_size(struct http_chunks *chunks, char c)
 {
-    int digit = hex_digit(c);
+    int digit = hex_value(c);
 
     if (digit >= 0) {
         chunks->left = chunks->left << 4 | (uint64_t)digit;

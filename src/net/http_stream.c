@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/hex.h"
+
 #define SIZE_DIGITS_MAX 15
 #define OVERHEAD_MAX    4096 /* bytes of trailers */
 
@@ -68,18 +70,9 @@ static enum http_stream_step take_head(struct http_stream *stream, const char *b
     return HTTP_STREAM_HEAD;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
 static bool take_size(struct http_stream *stream, char c)
 {
-    int digit = hex_digit(c);
+    int digit = hex_value(c);
 
     if (digit >= 0) {
         stream->left = stream->left << 4 | (uint64_t)digit;

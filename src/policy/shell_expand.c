@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/hex.h"
 #include "policy/shell_private.h"
 
 void shell_expanded(struct shell_lexed *out, const char *why, bool may_split)
@@ -141,14 +142,6 @@ int shell_arithmetic(struct shell_parser *p, size_t opener_length, struct shell_
     p->pos = i;
     shell_expanded(out, "an arithmetic expansion", false);
     return 0;
-}
-
-static int hex_value(char c)
-{
-    if (shell_is_digit(c))
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* One escape of $'...', at the backslash. Those that depend on the locale are refused. */

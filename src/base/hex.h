@@ -1,0 +1,14 @@
+/*
+ * hex.h - one hexadecimal digit
+ */
+#pragma once
+
+/* 0 to 15, or -1: it is none. */
+static inline int hex_value(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
