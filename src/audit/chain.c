@@ -13,6 +13,7 @@
 #include "audit/chain_private.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/directories.h"
 #include "base/error.h"
 
 #define LOCK_WAIT_MS 5000 /* somebody who was stopped while writing must not stop everybody */
@@ -232,7 +233,7 @@ static int open_directory(struct chain *chain, coop_error **err)
                          "an absolute path");
     chain->dir_fd = open(path, flags);
     if (chain->dir_fd < 0 && errno == ENOENT) {
-        int r = audit_make_directory(path, err);
+        int r = directories_make(path, err);
 
         if (r < 0)
             return r;

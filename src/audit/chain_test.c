@@ -29,14 +29,13 @@
 /* ---- a log for each test */
 
 struct world {
-    char directory[64];
+    char directory[256];
     struct audit_settings settings;
 };
 
 static void world_init(struct world *world)
 {
-    *world = (struct world){ .directory = "/tmp/coop-chain-test.XXXXXX" };
-    CHECK(mkdtemp(world->directory) != NULL);
+    CHECK(mkdtemp(check_temporary(world->directory, sizeof world->directory, "chain")));
     world->settings = (struct audit_settings){
         .mode = AUDIT_ON,
         .directory = world->directory,
@@ -48,7 +47,7 @@ static void world_init(struct world *world)
 
 static void world_done(struct world *world)
 {
-    char command[128];
+    char command[sizeof world->directory + 16];
 
     (void)snprintf(command, sizeof command, "rm -rf '%s'", world->directory);
     CHECK(system(command) == 0);
@@ -73,7 +72,7 @@ static void add(const struct world *world, int n)
 
 static char *path_of(const struct world *world, const char *name)
 {
-    static char path[128];
+    static char path[320];
 
     (void)snprintf(path, sizeof path, "%s/%s", world->directory, name);
     return path;
@@ -163,7 +162,7 @@ TEST(follows_no_link)
 {
     struct world world;
     struct stat stat_of;
-    char target[96];
+    char target[320];
 
     world_init(&world);
     (void)snprintf(target, sizeof target, "%s/elsewhere", world.directory);

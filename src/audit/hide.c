@@ -9,6 +9,7 @@
 
 #include "audit/settings.h"
 #include "base/cleanup.h"
+#include "base/directories.h"
 #include "base/error.h"
 #include "policy/path.h"
 #include "policy/policy.h"
@@ -136,6 +137,6 @@ int audit_hide(const struct audit_settings *settings, const char *workspace, boo
         r = hide_in_workspace(workspace, directory, policy->root != NULL, policy, err);
     /* What is not there yet could be made by a command, so it is made first. */
     if (r == 0 && policy->n_mounts > n_before && !is_for_reading)
-        r = audit_make_directory(settings->directory, err);
+        r = directories_make(settings->directory, err);
     return r;
 }

@@ -96,20 +96,3 @@ void audit_settings_done(struct audit_settings *settings)
     free(settings->directory);
     settings->directory = NULL;
 }
-
-int audit_make_directory(const char *directory, coop_error **err)
-{
-    auto_free char *path = strdup(directory);
-
-    if (!path)
-        return fail_no_memory(err);
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return fail(err, errno, "create '%s'", path);
-        *slash = '/';
-    }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return fail(err, errno, "create '%s'", path);
-    return 0;
-}

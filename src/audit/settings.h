@@ -44,6 +44,3 @@ void audit_settings_done(struct audit_settings *settings);
  */
 int audit_hide(const struct audit_settings *settings, const char *workspace, bool is_for_reading,
                coop_policy *policy, coop_error **err);
-
-/* Makes the directory and those above it that are not there, for this user alone. */
-int audit_make_directory(const char *directory, coop_error **err);

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/directories.h"
 #include "base/error.h"
 #include "config/file.h"
 #include "config/home.h"
@@ -133,23 +134,6 @@ int approval_is_given(const char *store, const char *digest, bool *out, coop_err
     return 0;
 }
 
-static int make_directories(const char *store, coop_error **err)
-{
-    auto_free char *path = strdup(store);
-
-    if (!path)
-        return fail_no_memory(err);
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return fail(err, errno, "create '%s'", path);
-        *slash = '/';
-    }
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return fail(err, errno, "create '%s'", path);
-    return 0;
-}
-
 static int write_record(int dir_fd, const char *temporary, const char *path, coop_error **err)
 {
     auto_close int fd =
@@ -171,7 +155,7 @@ int approval_give(const char *store, const char *digest, const char *path, coop_
 {
     auto_close int fd = -1;
     char temporary[SHA256_HEX_SIZE + 32];
-    int r = make_directories(store, err);
+    int r = directories_make(store, err);
 
     if (r == 0)
         r = open_store(store, &fd, err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/directories.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "config/home.h"
@@ -31,20 +32,6 @@ const struct origin manifest_origin = { "the manifest of the program", 0, 0 };
 
 /* ---- where answers are kept */
 
-static int make_directories(char *path, coop_error **err)
-{
-    for (char *p = path + 1;; *p++ = '/') {
-        p = strchrnul(p, '/');
-        bool is_last = *p == '\0';
-
-        *p = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return fail(err, errno, "make the directory '%s' for manifests", path);
-        if (is_last)
-            return 0;
-    }
-}
-
 /* *out is the caller's to free. */
 static int open_store(const struct plan *plan, char **out, coop_error **err)
 {
@@ -60,7 +47,7 @@ static int open_store(const struct plan *plan, char **out, coop_error **err)
                          "nobody knows where to remember manifests: $HOME is not set");
     if (asprintf(&path, "%s/coop/manifests/" EMPTY, home) < 0)
         return fail_no_memory(err);
-    r = make_directories(path, err);
+    r = directories_make(path, err);
     if (r < 0)
         return r;
     *strrchr(path, '/') = '\0';

@@ -25,6 +25,7 @@
 #include "base/cleanup.h"
 #include "net/gate_resolver.h"
 #include "sys/kernel.h"
+#include "sys/lockdown.h"
 #include "sys/seccomp_filter.h"
 
 static bool can_open; /* files, as far as Landlock lets it */
@@ -35,26 +36,12 @@ static int limit_resources(void)
 {
     static const int none[] = { RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_MEMLOCK };
 
-    for (size_t i = 0; i < COUNT(none); i++)
-        if (setrlimit(none[i], &(struct rlimit){ 0 }) < 0)
-            return -errno;
-    return 0;
+    return lockdown_limits(none, COUNT(none));
 }
 
 static int hide(void)
 {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : 0;
-}
-
-static int give_up_capabilities(void)
-{
-    struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-    struct __user_cap_data_struct none[2] = { { 0 } };
-
-    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return -errno;
-    return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }
 
 /* ---- files */
@@ -83,42 +70,19 @@ static int allow_file(int ruleset_fd, const char *path)
     return is_safe ? allow_reading(ruleset_fd, real) : 0;
 }
 
-/* All that this kernel's Landlock knows of, and nothing of it is allowed. */
-static struct kernel_landlock_attr everything(long abi)
+static int allow_files(int ruleset_fd)
 {
-    struct kernel_landlock_attr all = { .fs = LANDLOCK_ALL_ABI1 };
+    int r = allow_file(ruleset_fd, GATE_HOSTS_FILE);
 
-    if (abi >= 2)
-        all.fs |= LANDLOCK_REFER;
-    if (abi >= 3)
-        all.fs |= LANDLOCK_TRUNCATE;
-    if (abi >= 4)
-        all.net = LANDLOCK_TCP_BIND;
-    if (abi >= 5)
-        all.fs |= LANDLOCK_IOCTL_DEV;
-    if (abi >= 6)
-        all.scoped = LANDLOCK_SCOPE_ABSTRACT | LANDLOCK_SCOPE_SIGNAL;
-    return all;
+    return r < 0 ? r : allow_file(ruleset_fd, GATE_SERVERS_FILE);
 }
 
 static int restrict_files(void)
 {
-    long abi = syscall(NR_LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION_FLAG);
+    int r = lockdown_landlock(LANDLOCK_TCP_BIND, allow_files);
 
-    if (abi < 1)
-        return 0;
-    struct kernel_landlock_attr all = everything(abi);
-    size_t size = abi >= 6 ? sizeof all : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
-    auto_close int fd = (int)syscall(NR_LANDLOCK_CREATE_RULESET, &all, size, 0);
-    if (fd < 0)
-        return -errno;
-    int r = allow_file(fd, GATE_HOSTS_FILE);
-    if (r == 0)
-        r = allow_file(fd, GATE_SERVERS_FILE);
-    if (r == 0 && syscall(NR_LANDLOCK_RESTRICT_SELF, fd, 0) < 0)
-        r = -errno;
-    can_open = r == 0;
-    return r;
+    can_open = r > 0;
+    return r < 0 ? r : 0;
 }
 
 /* ---- system calls */
@@ -195,33 +159,20 @@ static int filter_calls(void)
         n += COUNT(open_nothing);
     }
     memcpy(filter + n, calls, sizeof calls);
-    const struct sock_fprog program = { (unsigned short)(n + COUNT(calls)), filter };
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+    return lockdown_filter(filter, n + COUNT(calls));
 }
 
 /* ---- */
 
-static const struct {
-    const char *name;
-    int (*take)(void);
-} steps[] = {
+static const struct lockdown_step steps[] = {
     { "set its limits", limit_resources },
     { "hide from other processes", hide },
-    { "give up capabilities", give_up_capabilities },
+    { "give up capabilities", lockdown_capabilities },
     { "restrict itself to two files", restrict_files },
     { "install its system call filter", filter_calls },
 };
 
 int gate_lockdown(const char **out_step)
 {
-    free(malloc(1)); /* the first may need more than later ones */
-    for (size_t i = 0; i < COUNT(steps); i++) {
-        int r = steps[i].take();
-
-        if (r < 0) {
-            *out_step = steps[i].name;
-            return r;
-        }
-    }
-    return 0;
+    return lockdown_take(steps, COUNT(steps), out_step);
 }

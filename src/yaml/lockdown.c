@@ -1,4 +1,4 @@
-#include "lockdown.h"
+#include "yaml/lockdown.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "sys/kernel.h"
+#include "sys/lockdown.h"
 #include "sys/seccomp_filter.h"
 
 /* ---- descriptors */
@@ -85,9 +86,7 @@ static const struct sock_filter filter[] = {
 
 static int filter_calls(void)
 {
-    const struct sock_fprog program = { COUNT(filter), (struct sock_filter *)(uintptr_t)filter };
-
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+    return lockdown_filter(filter, COUNT(filter));
 }
 
 static int give_up_privileges(void)
@@ -97,10 +96,7 @@ static int give_up_privileges(void)
 
 /* ---- */
 
-static const struct {
-    const char *name;
-    int (*take)(void);
-} steps[] = {
+static const struct lockdown_step steps[] = {
     { "close other descriptors", close_others },
     { "set its limits", set_limits },
     { "give up privileges", give_up_privileges },
@@ -109,15 +105,5 @@ static const struct {
 
 int lockdown(const char **out_step)
 {
-    /* The first allocation of a C library may ask for random bytes: not after this. */
-    free(malloc(1));
-    for (size_t i = 0; i < COUNT(steps); i++) {
-        int r = steps[i].take();
-
-        if (r < 0) {
-            *out_step = steps[i].name;
-            return r;
-        }
-    }
-    return 0;
+    return lockdown_take(steps, COUNT(steps), out_step);
 }
