@@ -21,7 +21,9 @@ $(BUILD)/build.ninja: | setup
 setup:
 	@tools/setup build
 
-demo: all
+# Of the tests nothing is needed for it.
+demo: $(BUILD)/build.ninja
+	@$(NINJA) -C $(BUILD) $(if $(V),-v,) coop coop-mcp coop-gate coop-nat
 	@tools/demo $(BUILD)/coop
 
 test: setup-test

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -373,8 +374,10 @@ static void send_netlink(const struct buffer *message)
 /* Over a file of /etc, as long as these namespaces live. */
 static bool put_file(const char *target, const char *text)
 {
-    char path[] = "/tmp/coop-gate-test-XXXXXX";
-    int fd = mkstemp(path);
+    const char *base = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/coop-gate.XXXXXX", base && *base ? base : "/tmp");
+    int fd = n < (int)sizeof path ? mkstemp(path) : -1;
     bool is_there = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
                     fchmod(fd, 0644) == 0 && mount(path, target, NULL, MS_BIND, NULL) == 0;
 
