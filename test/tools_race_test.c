@@ -102,6 +102,10 @@ static const struct {
                       "\"replace_all\": true}]}" },
     { tool_list_dir, "{\"path\": \"dir\"}" },
     { tool_list_dir, "{\"path\": \"deep/a/b\"}" },
+    { tool_glob, "{\"pattern\": \"dir/**\"}" },
+    { tool_glob, "{\"pattern\": \"**\", \"path\": \"deep\"}" },
+    { tool_grep, "{\"pattern\": \".\", \"path\": \"dir\"}" },
+    { tool_grep, "{\"pattern\": \".\"}" },
     { tool_stat, "{\"path\": \"dir/file\"}" },
     { tool_stat, "{\"path\": \"name\"}" },
     { tool_move,
@@ -168,6 +172,7 @@ static void lay_out(void)
 {
     world_begin();
     world_file("outside/file", SECRET);
+    world_file("outside/" SECRET, ""); /* nor may its name be seen */
     world_directory("outside/b");
     world_file("outside/b/file", SECRET);
     world_directory("work/dir");
@@ -236,7 +241,7 @@ TEST(nobody_who_swaps_names_wins)
         printf(" %lu", atomic_load(&n_done[i]));
     printf("\n");
     CHECK(atomic_load(&n_leaks) == 0);
-    CHECK_STR(listing("outside"), ".\n./b\n./b/file\n./file\n");
+    CHECK_STR(listing("outside"), ".\n./b\n./b/file\n./file\n./" SECRET "\n");
     CHECK_STR(world_read("outside/file"), SECRET);
     CHECK_STR(world_read("outside/b/file"), SECRET);
     CHECK_STR(world_read("work/.env"), SECRET);
