@@ -160,5 +160,6 @@ for limit in memory pids cpus cpu-seconds file-size open-files tmp-size; do
 done
 printf '[sandbox]\ntimeout = "300ms"\n' >timeout.toml
 is "a timeout of the configuration holds" "$(json --config timeout.toml sleep 60 | jq .timed_out)" true
+like "people read what was too much, once" "$(run --config timeout.toml sleep 60 2>&1)" 'refused: more time than the timeout: it may run for 300 ms'
 is "none: --timeout lifts it" "$(json --config timeout.toml --timeout none sh -c 'sleep 0.7; echo on' | jq -c '[.timed_out, .stdout.text]')" '[false,"on\n"]'
 done_testing

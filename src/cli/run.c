@@ -25,6 +25,7 @@
 #include "cli/command.h"
 #include "cli/policy_options.h"
 #include "cli/run_audit.h"
+#include "jail/records.h"
 
 #define GRACE_MS 2000
 
@@ -306,8 +307,8 @@ static void explain(const coop_result *result)
     for (size_t i = 0; i < coop_result_n_denials(result); i++) {
         const coop_denial *denial = coop_result_denial(result, i);
 
-        buffer_printf(&lines, "coop run: refused: %s ", denial->operation);
-        printable_append(&lines, denial->target, strlen(denial->target));
+        buffer_append_string(&lines, "coop run: refused: ");
+        record_print_asked(&lines, denial->operation, denial->target);
         if (denial->count > 1)
             buffer_printf(&lines, " (%" PRIu64 " times)", denial->count);
         buffer_append_string(&lines, ": ");

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/printable.h"
+
 const char *const record_op_names[RECORD_OPS] = {
     [RECORD_READ] = "read",
     [RECORD_WRITE] = "write",
@@ -144,4 +147,17 @@ void records_done(struct records *records)
         free_record(&records->items[i]);
     free(records->items);
     *records = (struct records){ 0 };
+}
+
+void record_print_asked(struct buffer *out, const char *op, const char *target)
+{
+    static const enum record_op limits[] = { RECORD_MEMORY, RECORD_PIDS,      RECORD_TIME,
+                                             RECORD_CPU,    RECORD_FILE_SIZE, RECORD_OPEN_FILES };
+    bool is_limit = false;
+
+    for (size_t i = 0; i < COUNT(limits); i++)
+        is_limit = is_limit || strcmp(op, record_op_names[limits[i]]) == 0;
+    if (!is_limit)
+        buffer_printf(out, "%s ", op);
+    printable_append(out, target, strlen(target));
 }

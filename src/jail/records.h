@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "jail/record_op.h"
 
 #define RECORDS_MAX 200 /* different ones */
@@ -68,3 +69,6 @@ void records_done(struct records *records);
 
 /* As documents spell it: "read", "file-size" ... */
 extern const char *const record_op_names[RECORD_OPS];
+
+/* What was asked for, for people: "read /x"; of a limit the target says it all. */
+void record_print_asked(struct buffer *out, const char *op, const char *target);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/printable.h"
+#include "jail/records.h"
 #include "jail/result.h"
 #include "policy/policy.h"
 #include "tools/job.h"
@@ -108,8 +109,8 @@ static void print_denials(const coop_result *result, struct buffer *out)
         if (is_told(denial))
             continue;
         begin_line(out);
-        buffer_printf(out, "[the sandbox refused: %s ", denial->operation);
-        printable_append(out, denial->target, strlen(denial->target));
+        buffer_append_string(out, "[the sandbox refused: ");
+        record_print_asked(out, denial->operation, denial->target);
         buffer_append_string(out, ": ");
         printable_append(out, denial->why, strlen(denial->why));
         buffer_printf(out, " (%s, %s)", denial->rule, denial->origin);
