@@ -1,7 +1,8 @@
 #!/bin/bash
 # mcp.t - the Model Context Protocol: by hand, with the real SDK and inspector, and with a server of others
-# serial
 . "$(dirname "$0")/box.sh"
+
+nap=9000$$ many=8000$$ # by which sleepers are known, whoever else runs this
 
 # ---- by hand: lines in, lines out
 
@@ -123,7 +124,7 @@ is "which ends when it does" "$(part '[.id, .result.structuredContent.output]')"
 ask "$(tool 40 read_file '{"path":"a.txt"}')"
 is "then the id is free again" "$(part .id)" 40
 
-for ((i = 0; i < 40; i++)); do say "$(tool "\"slow-$i\"" bash '{"command":"echo >> many; exec sleep 98761"}')"; done
+for ((i = 0; i < 40; i++)); do say "$(tool "\"slow-$i\"" bash '{"command":"echo >> many; exec sleep '$many'"}')"; done
 many() { [ "$(wc -l <ws/many)" = 32 ]; }
 ok "as many commands run as may" await many
 ask "$(tool 44 read_file '{"path":"a.txt"}')"
@@ -131,15 +132,15 @@ is "and a read overtakes them all" "$(part '[.id, .result.content[0].text]')" '[
 for ((i = 0; i < 40; i++)); do
     say '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow-'$i'"}}'
 done
-none_of_many() { ! pgrep -f 'sleep 98761' >/dev/null; }
+none_of_many() { ! pgrep -fx "sleep $many" >/dev/null; }
 ok "cancelled, they all end" await none_of_many
 ask "$(tool 45 bash '{"command":"wc -l < many; rm many"}')"
 is "and those that waited never began" "$(part '.result.content[0].text')" "32"
 
 rm ws/up
-say "$(tool '"c"' bash '{"command":"echo up > up; exec sleep 98762"}')"
+say "$(tool '"c"' bash '{"command":"echo up > up; exec sleep '$nap'"}')"
 await test -e ws/up
-sleeper() { pgrep -f 'sleep 98762' >/dev/null; }
+sleeper() { pgrep -fx "sleep $nap" >/dev/null; }
 no_sleeper() { ! sleeper; }
 ok "a command runs" await sleeper
 say '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c","reason":"enough"}}'
@@ -165,7 +166,7 @@ for ((i = 100; i < 400; i++)); do hear_answer && printf '%s\n' "$answer"; done |
 is "three hundred requests at once are all answered" "$(cat got)" "$(seq 100 399)"
 
 rm ws/up
-say "$(tool 50 bash '{"command":"echo up > up; exec sleep 98762"}')"
+say "$(tool 50 bash '{"command":"echo up > up; exec sleep '$nap'"}')"
 await test -e ws/up
 ok "a command runs" await sleeper
 exec 8<&- 7>&-
@@ -179,11 +180,11 @@ for signal in TERM INT HUP; do
     serve --quiet
     initialize 2025-06-18
     rm -f ws/up
-    say "$(tool 1 bash '{"command":"echo up > up; exec sleep 98762"}')"
+    say "$(tool 1 bash '{"command":"echo up > up; exec sleep '$nap'"}')"
     await test -e ws/up
     kill -$signal "$server"
     wait "$server"
-    is "SIG$signal ends it" "$? $(pgrep -cf 'sleep 98762')" "0 0"
+    is "SIG$signal ends it" "$? $(pgrep -cfx "sleep $nap")" "0 0"
     exec 7>&- 8<&-
 done
 is "--quiet says nothing" "$(cat err)" ""
@@ -191,13 +192,13 @@ is "--quiet says nothing" "$(cat err)" ""
 serve --quiet
 initialize 2025-06-18
 rm -f ws/up
-say "$(tool 1 bash '{"command":"echo up > up; exec sleep 98762"}')"
+say "$(tool 1 bash '{"command":"echo up > up; exec sleep '$nap'"}')"
 await test -e ws/up
 seq 100000000 100005000 >ws/big # more than the pipe holds, all answers together
 for ((i = 2; i < 60; i++)); do say "$(tool $i read_file '{"path":"big"}')"; done
 ok "a client that does not read cannot hold it" kill -TERM "$server"
 wait "$server"
-is "it ends all the same" "$? $(pgrep -cf 'sleep 98762')" "0 0"
+is "it ends all the same" "$? $(pgrep -cfx "sleep $nap")" "0 0"
 rm ws/big
 exec 7>&- 8<&-
 
@@ -505,7 +506,7 @@ is "and there is one" "$(http_status "$get")" 409
 exec 6>&-
 rm -f ws/up
 exec 9<>"/dev/tcp/127.0.0.1/$port"
-printf '%b' "$(post "$(tool 3 bash '{"command":"echo up > up; exec sleep 98762"}')" "$with")" >&9
+printf '%b' "$(post "$(tool 3 bash '{"command":"echo up > up; exec sleep '$nap'"}')" "$with")" >&9
 await test -e ws/up
 ok "a command runs" await sleeper
 exec 9>&-
@@ -533,17 +534,9 @@ wait "$server"
 
 # Installed once, beside the build, where that can be written; else for this run alone.
 install_packages() {
-    local place=$SRC/build/mcp-node
-    [ -e "$place/installed" ] || [ -w "$SRC/build" ] || place=$T/mcp-node
-    mkdir -p "$place" 2>/dev/null
-    (
-        [ -w "$place" ] && exec 5>"$place/lock" && flock 5
-        [ -e "$place/installed" ] ||
-            { cd "$place" && echo '{"private":true}' >package.json &&
-                npm_config_cache=$T/npm npm_config_update_notifier=false timeout 300 npm install --no-audit --no-fund \
-                    @modelcontextprotocol/sdk @modelcontextprotocol/server-filesystem @modelcontextprotocol/inspector \
-                    >log 2>&1 && chmod -R a+rX . && touch installed; }
-    ) && MCP_NODE=$place
+    MCP_NODE=$SRC/build/mcp-node
+    [ -e "$MCP_NODE/installed" ] || [ -w "$SRC/build" ] || MCP_NODE=$T/mcp-node
+    "$SRC/test/mcp/install" "$MCP_NODE"
 }
 # Results of a driver, as results of ours.
 drive() { # DRIVER [ARGUMENTS]
@@ -561,9 +554,8 @@ drive() { # DRIVER [ARGUMENTS]
     is "$name: the driver came to its end" "$last" "done"
     [ "$last" = "done" ] || note "$(cat driver-err)"
 }
-MCP_NODE=
-if ! command -v npm >/dev/null || ! install_packages; then
-    skip "the SDK drives every tool" "its packages cannot be installed: $(tail -n 3 "$SRC/build/mcp-node/log" "$T/mcp-node/log" 2>/dev/null | tr '\n' ' ')"
+if ! install_packages; then
+    skip "the SDK drives every tool" "its packages cannot be installed: $(tail -n 3 "$MCP_NODE/log" 2>/dev/null | tr '\n' ' ')"
     done_testing
 fi
 export MCP_NODE COOP

@@ -138,7 +138,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
         case $what in -w) arguments=(-w good cat f) ;; *) arguments=(-w ws "$what" good:/data cat /data/f) ;; esac
         # Every clone waits a while; the source is opened before the first. A guest is slow.
         delay=${COOP_KERNEL_CONFIG:+3000000}
-        strace -f -qq -o /dev/null -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=${delay:-300000} \
+        strace -f -qq -o /dev/null -e trace=clone,clone3 -e inject=clone,clone3:delay_enter=${delay:-1000000} \
             "$COOP" run "${arguments[@]}" </dev/null >swapped 2>message &
         tracer=$!
         opened() { find "/proc/$(pgrep -nx coop -P $tracer)/fd" -lname "$T/good" | grep -q .; }

@@ -100,9 +100,9 @@ skip_never() {
     printf 'ok %d - %s # SKIP %s\n' "$tap_n" "$1" "$2"
     return 1
 }
-# Waits until the command succeeds, at most N seconds (default 10). No fixed sleeps.
+# Waits until the command succeeds, at most N seconds (default 30). No fixed sleeps.
 await() {
-    local n=10
+    local n=30
     case $1 in [0-9]*) n=$1; shift ;; esac
     local end=$((SECONDS + n))
     until "$@" >/dev/null 2>&1; do
