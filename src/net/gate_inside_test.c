@@ -3,20 +3,17 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/gate_protocol.h"
-#include "test/check.h"
+#include "test/namespace.h"
 
 /* What arrived, in the order of gate_protocol.h. */
 static struct gate_sockets sockets;
@@ -36,28 +33,6 @@ static void take_sockets(int fd)
     CHECK(control && control->cmsg_type == SCM_RIGHTS);
     n_fds = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     memcpy(fds, CMSG_DATA(control), n_fds * sizeof(int));
-}
-
-static void write_text(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        (void)!write(fd, text, strlen(text));
-        (void)close(fd);
-    }
-}
-
-static bool enter_namespace(void)
-{
-    char map[64];
-    unsigned uid = getuid();
-
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
-        return false;
-    (void)snprintf(map, sizeof map, "0 %u 1", uid);
-    write_text("/proc/self/uid_map", map);
-    return true;
 }
 
 /* 0, or the errno of connect(). */
@@ -156,43 +131,24 @@ static const struct gate_network networks[] = {
     { .address = { 192, 0, 2, 0 }, .bits = 24 },
 };
 
-/* Each test in a process of its own, which enters a namespace; 0, 1 if a check failed, 77. */
-static int in_namespace(struct gate_inside *inside, void (*check)(void))
+static void make_inside(struct gate_inside *inside)
 {
-    pid_t pid = fork();
+    int pair[2];
 
-    if (pid == 0) {
-        int pair[2];
-
-        if (!enter_namespace() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-            _exit(77);
-        if (setjmp(check_leave) != 0)
-            _exit(1);
-        CHECK(gate_inside_prepare(inside, networks, 1) == 0);
-        long r = gate_inside_make(inside, pair[1]);
-        if (r < 0)
-            printf("# gate_inside_make: %s\n", strerror((int)-r));
-        CHECK(r == 0);
-        take_sockets(pair[0]);
-        check();
-        (void)fflush(stdout);
-        _exit(0);
-    }
-    int status = 0;
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
-    return WEXITSTATUS(status);
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+    CHECK(gate_inside_prepare(inside, networks, 1) == 0);
+    long r = gate_inside_make(inside, pair[1]);
+    if (r < 0)
+        printf("# gate_inside_make: %s\n", strerror((int)-r));
+    CHECK(r == 0);
+    take_sockets(pair[0]);
 }
-
-#define IN_NAMESPACE(inside, check)                    \
-    do {                                               \
-        int ended = in_namespace(inside, check);       \
-        if (ended == 77)                               \
-            SKIP("no user or network namespace here"); \
-        CHECK(ended == 0);                             \
-    } while (0)
 
 static void everything(void)
 {
+    struct gate_inside inside = { .needs_any_port = true };
+
+    make_inside(&inside);
     CHECK(sockets.magic == GATE_SOCKETS_MAGIC && sockets.method == GATE_TPROXY);
     CHECK(sockets.n_listeners == 1 && sockets.has_log && n_fds == 3);
     check_arrives(AF_INET, "198.18.1.7", 443);
@@ -215,15 +171,20 @@ static void everything(void)
 
 TEST(every_address_leads_to_the_gate_or_nowhere)
 {
-    struct gate_inside inside = { .needs_any_port = true };
-
-    IN_NAMESPACE(&inside, everything);
+    in_namespace(everything);
 }
 
 static void with_all_sockets(void)
 {
-    size_t per_port = sockets.has_ipv6 ? 2 : 1;
+    struct gate_inside inside = { .reach = { 5432, 3000 },
+                                  .n_reach = 2,
+                                  .udp = { 123, 514 },
+                                  .n_udp = 2,
+                                  .has_publish = true,
+                                  .has_proxy = true };
 
+    make_inside(&inside);
+    size_t per_port = sockets.has_ipv6 ? 2 : 1;
     CHECK(sockets.has_proxy && sockets.has_publish && sockets.n_reach == 2 * per_port);
     CHECK(n_fds == 6 + 2 * per_port + 2);
     CHECK(try_connect(AF_INET, "127.0.0.1", GATE_INSIDE_PROXY) == 0);
@@ -237,12 +198,5 @@ static void with_all_sockets(void)
 
 TEST(sockets_for_all_that_is_asked_for)
 {
-    struct gate_inside inside = { .reach = { 5432, 3000 },
-                                  .n_reach = 2,
-                                  .udp = { 123, 514 },
-                                  .n_udp = 2,
-                                  .has_publish = true,
-                                  .has_proxy = true };
-
-    IN_NAMESPACE(&inside, with_all_sockets);
+    in_namespace(with_all_sockets);
 }

@@ -8,7 +8,6 @@
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,31 +20,9 @@
 #include "net/inside.h"
 #include "net/nat_protocol.h"
 #include "net/netlink_message.h"
-#include "test/check.h"
+#include "test/namespace.h"
 
 unsigned if_nametoindex(const char *name); /* its header and the kernel's do not go together */
-
-static void write_text(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        (void)!write(fd, text, strlen(text));
-        (void)close(fd);
-    }
-}
-
-static bool enter_namespace(void)
-{
-    char map[64];
-    unsigned uid = getuid();
-
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
-        return false;
-    (void)snprintf(map, sizeof map, "0 %u 1", uid);
-    write_text("/proc/self/uid_map", map);
-    return true;
-}
 
 static void add_link(struct buffer *out)
 {
@@ -154,35 +131,9 @@ static void apply(const struct nat_rule *rules, size_t n, const char *own_text)
     nat_inside_done(&inside);
 }
 
-/* In a child: a namespace cannot be left again. */
-static void in_namespace(void (*what)(void))
-{
-    (void)fflush(stdout);
-    pid_t pid = fork();
-    int status = 0;
-
-    if (pid == 0) {
-        if (!enter_namespace())
-            _exit(77);
-        if (setjmp(check_leave) == 0) { /* what fails here is told by the parent */
-            make_way_out();
-            what();
-        }
-        (void)fflush(stdout);
-        _exit(check_failed ? 1 : 0);
-    }
-    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-        SKIP("no namespaces here");
-        return;
-    }
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-/* ---- */
-
 static void without_rules(void)
 {
+    make_way_out();
     apply(NULL, 0, "45.10.20.2");
     CHECK(try_text("44.55.66.7", 80, false) == 0);
     CHECK(try_text("44.55.66.7", 80, true) == 0);
@@ -204,6 +155,7 @@ static void by_another_way(void)
                                     .sin_addr = { htonl(0x0a090907) } };
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
+    make_way_out();
     CHECK(fd >= 0 && setsockopt(fd, IPPROTO_IP, IP_OPTIONS, route, sizeof route) == 0);
     CHECK(sendto(fd, "x", 1, 0, (const struct sockaddr *)&to, sizeof to) == 1);
     apply(NULL, 0, "45.10.20.2");
@@ -318,6 +270,7 @@ static void against_decisions(void)
     size_t n_allowed = 0;
     size_t n_refused = 0;
 
+    make_way_out();
     apply(all, COUNT(all), "45.10.20.2");
     for (size_t i = 0; i < COUNT(starts); i++)
         for (size_t j = 0; j < 2 * COUNT(ports); j++) {
@@ -388,6 +341,7 @@ static void with_answers(void)
 {
     uint32_t method = 0;
 
+    make_way_out();
     CHECK(make_with(0, false, &method) == 0);
     CHECK(method == NAT_PASTA);
 }
@@ -395,12 +349,14 @@ static void with_failure(void)
 {
     uint32_t method = 0;
 
+    make_way_out();
     CHECK(make_with(ENETDOWN, false, &method) == -ENETDOWN);
 }
 static void with_nobody(void)
 {
     uint32_t method = 0;
 
+    make_way_out();
     CHECK(make_with(0, true, &method) == -EPIPE);
 }
 

@@ -1,0 +1,208 @@
+/* What a connection says first: hellos, and bytes that change while they are looked at. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/gate_protocol.h"
+#include "test/gate_checks.h"
+
+/* What a connection to port 443 gets for that hello. */
+static ssize_t say_hello(const char *host, const char *named, char *out, size_t size)
+{
+    uint8_t hello[512];
+    size_t n = world_hello(hello, named);
+    int fd = world_connect_name(&run, host, 443);
+
+    if (fd < 0 || !world_send(fd, hello, n))
+        return -1;
+    (void)shutdown(fd, SHUT_WR);
+    ssize_t got = world_read_all(fd, out, size);
+    (void)close(fd);
+    return got;
+}
+
+TEST(a_hello_for_another_host_is_refused_with_an_alert)
+{
+    char back[1024];
+
+    BEGIN("allow good.example\nallow *.wild.example\n");
+    CHECK(say_hello("good.example", "good.example", back, sizeof back) > 50);
+    CHECK(memcmp(back, "\x16\x03\x01", 3) == 0);
+    CHECK(say_hello("good.example", "GOOD.example", back, sizeof back) > 50);
+    CHECK(say_hello("good.example", "evil.example", back, sizeof back) == 7);
+    CHECK(memcmp(back, ALERT, 7) == 0);
+    const struct gate_event *event = gate_wait(&run, GATE_EVENT_HEAD, "good.example");
+    CHECK(event && event->port == 443);
+    CHECK_STR(event->detail, "evil.example");
+    /* Another name of the same pattern is another host too. */
+    CHECK(say_hello("a.wild.example", "b.wild.example", back, sizeof back) == 7);
+    END();
+}
+
+TEST(a_hello_without_a_name_is_for_rules_that_name_the_host)
+{
+    char back[1024];
+
+    BEGIN("allow good.example\nallow *.wild.example\n");
+    CHECK(say_hello("good.example", NULL, back, sizeof back) > 40);
+    CHECK(say_hello("a.wild.example", NULL, back, sizeof back) == 7);
+    CHECK(memcmp(back, ALERT, 7) == 0);
+    END();
+    BEGIN("allow good.example\nunnamed no\n");
+    CHECK(say_hello("good.example", NULL, back, sizeof back) == 7);
+    END();
+    BEGIN("allow *.wild.example\nunnamed yes\n");
+    CHECK(say_hello("a.wild.example", NULL, back, sizeof back) > 40);
+    END();
+}
+
+TEST(port_443_is_for_tls_only)
+{
+    char back[64];
+
+    BEGIN("allow good.example\n");
+    int fd = world_connect_name(&run, "good.example", 443);
+    CHECK(fd >= 0 && world_send(fd, "S", 1)); /* the first byte decides */
+    CHECK(world_read_all(fd, back, sizeof back) == -ECONNRESET);
+    (void)close(fd);
+    CHECK(gate_wait(&run, GATE_EVENT_HEAD, "good.example"));
+    END();
+}
+
+TEST(a_hello_may_come_in_pieces)
+{
+    uint8_t hello[512];
+    size_t n = world_hello(hello, "good.example");
+    char back[1024];
+
+    BEGIN("allow good.example\n");
+    int fd = world_connect_name(&run, "good.example", 443);
+    for (size_t i = 0; i < n; i++)
+        CHECK(world_send(fd, hello + i, 1));
+    (void)shutdown(fd, SHUT_WR);
+    CHECK(world_read_all(fd, back, sizeof back) == (ssize_t)n);
+    CHECK(memcmp(back, hello, n) == 0);
+    (void)close(fd);
+    END();
+}
+
+/* ---- bytes that change while they wait in a socket */
+
+#define HEAD_AT 22 /* of the name in it */
+
+static struct {
+    _Atomic bool is_over;
+    char *page;
+    size_t at;
+} changing;
+
+static void *change_name(void *arg)
+{
+    while (!changing.is_over) {
+        memcpy(changing.page + changing.at, "good", 4);
+        (void)sched_yield();
+        memcpy(changing.page + changing.at, "evil", 4);
+        (void)sched_yield();
+    }
+    return arg;
+}
+
+/* A file whose pages go to the socket as they are: what is written to it later is read there. */
+static int changing_file(const void *bytes, size_t n, size_t at)
+{
+    int fd = memfd_create("changing", MFD_CLOEXEC);
+
+    CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+    changing.page = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(changing.page != MAP_FAILED);
+    changing.at = at;
+    changing.is_over = false;
+    return fd;
+}
+
+TEST(a_request_that_changes_after_it_was_judged_goes_on_as_it_was)
+{
+    static const char text[] = "GET / HTTP/1.1\r\nHost: good.example\r\n\r\n";
+    pthread_t thread;
+    char back[4096];
+    int n_answered = 0;
+
+    BEGIN("allow good.example\n");
+    int file = changing_file(text, sizeof text - 1, HEAD_AT);
+    CHECK(pthread_create(&thread, NULL, change_name, NULL) == 0);
+    for (int i = 0; i < 200; i++) {
+        int fd = world_connect_name(&run, "good.example", 80);
+        off_t at = 0;
+
+        CHECK(fd >= 0 && sendfile(fd, file, &at, sizeof text - 1) == (ssize_t)sizeof text - 1);
+        ssize_t n = recv(fd, back, sizeof back - 1, 0);
+        back[n > 0 ? n : 0] = 0;
+        n_answered += strncmp(back, "HTTP/1.1 200", 12) == 0;
+        CHECK(!strstr(back, "Host: evil"));
+        (void)close(fd);
+    }
+    changing.is_over = true;
+    (void)pthread_join(thread, NULL);
+    CHECK(n_answered > 0);
+    (void)munmap(changing.page, sizeof text - 1);
+    (void)close(file);
+    END();
+}
+
+TEST(a_hello_that_changes_after_it_was_judged_goes_on_as_it_was)
+{
+    uint8_t hello[512];
+    uint8_t back[512];
+    size_t length = world_hello(hello, "good.example");
+    const uint8_t *name = memmem(hello, length, "good", 4);
+    pthread_t thread;
+    int n_answered = 0;
+
+    BEGIN("allow good.example\n");
+    int file = changing_file(hello, length, (size_t)(name - hello));
+    CHECK(pthread_create(&thread, NULL, change_name, NULL) == 0);
+    for (int i = 0; i < 200; i++) {
+        int fd = world_connect_name(&run, "good.example", 443);
+        off_t at = 0;
+
+        CHECK(fd >= 0 && sendfile(fd, file, &at, length) == (ssize_t)length);
+        ssize_t n = recv(fd, back, length, MSG_WAITALL); /* an alert, or all of it */
+        n_answered += n == (ssize_t)length;
+        CHECK(n != (ssize_t)length || !memmem(back, length, "evil", 4));
+        (void)close(fd);
+    }
+    changing.is_over = true;
+    (void)pthread_join(thread, NULL);
+    CHECK(n_answered > 0);
+    (void)munmap(changing.page, length);
+    (void)close(file);
+    END();
+}
+
+/* A byte that is urgent is left out of what is read, until another one is: then it is not. */
+TEST(an_urgent_byte_does_not_hide_another_request)
+{
+    static const char before[] = "POST /1 HTTP/1.1\r\nHost: good.example\r\nA: b\r\n";
+    static const char behind[] =
+        "Content-Length: 37\r\n\r\nGET /2 HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+    char back[8192];
+
+    BEGIN("allow good.example\n");
+    for (int i = 0; i < 50; i++) {
+        int fd = world_connect_name(&run, "good.example", 80);
+
+        CHECK(fd >= 0 && say(fd, before) && send(fd, "X", 1, MSG_OOB) == 1 && say(fd, behind));
+        (void)send(fd, "Y", 1, MSG_OOB | MSG_NOSIGNAL);
+        (void)shutdown(fd, SHUT_WR);
+        (void)world_read_all(fd, back, sizeof back);
+        back[sizeof back - 1] = 0;
+        CHECK(!strstr(back, "\r\n\r\nGET /2"));
+        (void)close(fd);
+    }
+    END();
+}
