@@ -67,6 +67,14 @@ TEST(what_two_servers_could_read_differently_is_refused)
 {
     static const char *const requests[] = {
         "GET http://evil.example/ HTTP/1.1\r\nHost: good.example\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET http://good.example:81/ HTTP/1.1\r\nHost: good.example:81\r\n\r\n",
+        "GET http://good.example@evil.example/ HTTP/1.1\r\nHost: good.example\r\n\r\n",
+        "GET http://11.0.0.5/ HTTP/1.1\r\nHost: 11.0.0.5\r\n\r\n",
+        "GET https://good.example/ HTTP/1.1\r\nHost: good.example\r\n\r\n",
+        "GET http://good.example/ HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: good.example\r\nConnection: close, Host\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: good.example\r\nHost: evil.example\r\n\r\n",
         "GET / HTTP/1.1\r\nHost : evil.example\r\n\r\n",
         "GET / HTTP/1.1\r\n\r\n",
@@ -89,6 +97,33 @@ TEST(what_two_servers_could_read_differently_is_refused)
         CHECK(strncmp(back, "HTTP/1.1 403", 12) == 0);
         (void)close(fd);
     }
+    END();
+}
+
+TEST(a_request_that_names_its_host_in_the_first_line_too_passes_where_all_agree)
+{
+    static const char *const requests[] = {
+        "GET http://good.example/1 HTTP/1.1\r\nHost: good.example\r\n\r\n",
+        "GET HTTP://GOOD.example:80/1 HTTP/1.1\r\nHost: Good.Example\r\n\r\n",
+        "GET http://good.example./1 HTTP/1.1\r\nHost: good.example:80\r\n\r\n",
+        "GET http://good.example HTTP/1.1\r\nHost: good.example\r\n\r\n",
+    };
+    char back[4096];
+
+    BEGIN("allow good.example\n");
+    int fd = world_connect_name(&run, "good.example", 80);
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        CHECK(request(fd, requests[i], back, sizeof back) > 0);
+        CHECK(strncmp(back, "HTTP/1.1 200", 12) == 0 && strstr(back, requests[i]));
+    }
+    CHECK(request(fd, requests[0], back, sizeof back) > 0);
+    CHECK(request(fd, "GET http://evil.example/2 HTTP/1.1\r\nHost: evil.example\r\n\r\n", back,
+                  sizeof back) > 0);
+    CHECK(strncmp(back, "HTTP/1.1 403", 12) == 0 && !strstr(back, "GET "));
+    (void)close(fd);
+    const struct gate_event *event = gate_wait(&run, GATE_EVENT_HEAD, "good.example");
+    CHECK(event);
+    CHECK_STR(event->detail, "evil.example");
     END();
 }
 

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
+
 #define DIGITS_MAX 18 /* of a length: more would not fit into 64 bits */
 
 /* ---- characters */
@@ -221,7 +223,14 @@ static const char *take_encoding(struct http_span value, struct seen *seen,
 static const char *take_connection(struct http_span value, struct seen *seen,
                                    struct http_request *out)
 {
+    /* A proxy in front of the server would do so, and the server would see another request. */
+    static const char *const kept[] = { "host", "content-length", "transfer-encoding" };
+
     (void)out;
+    for (size_t i = 0; i < COUNT(kept); i++)
+        if (http_span_has_word(value, kept[i]))
+            return "Connection takes away a field that says whom the request is for, or how long "
+                   "it is";
     seen->close = seen->close || http_span_has_word(value, "close");
     seen->keep_alive = seen->keep_alive || http_span_has_word(value, "keep-alive");
     return NULL;
@@ -290,7 +299,7 @@ static const char *parse_field(struct http_span line, struct seen *seen, struct 
         return "a field goes over two lines";
     if (!split_field(line, &field))
         return "a field has no name with a colon behind it";
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < COUNT(fields); i++) {
         int same = compare_name(field.name, fields[i].name);
 
         if (same < 0)

@@ -25,7 +25,7 @@ enum http_state {
 
 enum http_form {
     HTTP_ORIGIN,    /* /path?query */
-    HTTP_ABSOLUTE,  /* http://host:port/path: to a proxy */
+    HTTP_ABSOLUTE,  /* http://host:port/path: servers know it too */
     HTTP_AUTHORITY, /* host:port, of CONNECT and of no other method */
     HTTP_ASTERISK   /* *, of OPTIONS only */
 };

@@ -52,8 +52,8 @@ static enum http_stream_step take_head(struct http_stream *stream, const char *b
         return HTTP_STREAM_MORE;
     if (state == HTTP_BAD)
         return refuse(stream, request->why);
-    if (request->form == HTTP_ABSOLUTE || request->form == HTTP_AUTHORITY)
-        return refuse(stream, "the target is for a proxy, and this is none");
+    if (request->form == HTTP_AUTHORITY)
+        return refuse(stream, "CONNECT is for a proxy, and this is none");
     stream->asks_upgrade = request->is_upgrade;
     stream->asks_websocket = request->is_upgrade && http_span_is(request->upgrade, "websocket");
     stream->is_last = request->is_last;

@@ -45,8 +45,8 @@ struct http_stream {
  * The caller takes a returned head for passed: it either passes it on or ends the connection.
  *
  * A request that asks for another protocol (Upgrade) is followed by HTTP_STREAM_ASKED after its
- * body, until http_stream_answered() says what came of it. Refused are CONNECT, the absolute form,
- * and any byte behind the last request.
+ * body, until http_stream_answered() says what came of it. Refused are CONNECT and any byte behind
+ * the last request.
  */
 enum http_stream_step http_stream_take(struct http_stream *stream, const char *bytes, size_t n,
                                        size_t *n_passed, struct http_request *request);

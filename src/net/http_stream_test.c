@@ -68,7 +68,8 @@ static const struct {
     { POST "Connection: close\r\nContent-Length: 2\r\n\r\nab" GET, "H..B" },
     { "GET / HTTP/1.0\r\n" HOST "\r\n" GET, "HB" },
     { "GET / HTTP/1.0\r\n" HOST "Connection: keep-alive\r\n\r\n" GET, "HH" },
-    { "GET http://example.org/ HTTP/1.1\r\n" HOST "\r\n", "B" },
+    { "GET http://example.org/ HTTP/1.1\r\n" HOST "\r\n" GET, "HH" },
+    { "GET http://example.com/ HTTP/1.1\r\n" HOST "\r\n", "B" },
     { "CONNECT example.org:443 HTTP/1.1\r\n" HOST "\r\n", "B" },
     { GET "CONNECT example.org:443 HTTP/1.1\r\n" HOST "\r\n", "HB" },
 };
