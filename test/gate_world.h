@@ -6,7 +6,7 @@
  *
  *   7     echoes                          9000  sends WORLD_BULK bytes, and ends
  *   80    HTTP: answers with the request  9001  counts until the end, then says how many
- *   443   echoes                          9002  reads one byte and resets
+ *   443   echoes, see WORLD_RETRY         9002  reads one byte and resets
  *   9004  echoes, with IPv4 only          9003  accepts, and never reads
  *   9005  the same; with IPv6 it is deaf  9006  says "end" at the end, and stays
  *
@@ -27,6 +27,12 @@
 
 #define WORLD_BULK        (24 * 1024 * 1024)
 #define WORLD_PATIENCE_MS 20000
+
+/* TLS hellos for retry.example and final.example are answered with a ServerHello of 43 bytes whose
+ * random is this (a HelloRetryRequest), or all but the last byte of it. */
+#define WORLD_RETRY                                                            \
+    "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91\xc2\xa2" \
+    "\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c"
 
 /* NULL, or why it cannot be. */
 const char *world_enter(void);

@@ -43,6 +43,8 @@ const struct world_name world_names[] = {
     { "mixed.example", { "10.9.9.9", "11.0.0.10" }, false, false },
     { "long.example", { "11.0.0.11" }, true, false },
     { "silent.example", { "11.0.0.12" }, false, true },
+    { "retry.example", { "11.0.0.13" }, false, false },
+    { "final.example", { "11.0.0.14" }, false, false },
 };
 #define N_NAMES (sizeof world_names / sizeof *world_names)
 
@@ -230,6 +232,22 @@ static void serve_http(int fd)
     }
 }
 
+/* Echoes; but before that, hellos for two names get an answer: send another, or go on. */
+static void serve_tls(int fd)
+{
+    char hello[1024];
+    uint8_t answer[5 + 38] = { 0x16, 3, 3, 0, 38, 2, 0, 0, 34, 3, 3 };
+    ssize_t n = recv(fd, hello, sizeof hello, MSG_PEEK);
+
+    memcpy(answer + 11, WORLD_RETRY, 32);
+    if (n > 0 && memmem(hello, (size_t)n, "final.example", 13))
+        answer[42] ^= 1;
+    else if (n <= 0 || !memmem(hello, (size_t)n, "retry.example", 13))
+        answer[0] = 0;
+    if (!answer[0] || world_send(fd, answer, sizeof answer))
+        serve_echo(fd);
+}
+
 static void serve_bulk(int fd)
 {
     static char bytes[65536];
@@ -286,7 +304,7 @@ struct server {
 
 static struct server servers[] = {
     { 7, serve_echo, false, -1 },         { 53, serve_names_stream, false, -1 },
-    { 80, serve_http, false, -1 },        { 443, serve_echo, false, -1 },
+    { 80, serve_http, false, -1 },        { 443, serve_tls, false, -1 },
     { 9000, serve_bulk, false, -1 },      { 9001, serve_count, false, -1 },
     { 9002, serve_reset, false, -1 },     { 9003, serve_nothing, false, -1 },
     { 9004, serve_echo, true, -1 },       { 9005, serve_echo, true, -1 },

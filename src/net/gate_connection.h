@@ -51,6 +51,19 @@ struct gate_held {
     char bytes[];
 };
 
+/* A client that speaks TLS: a second hello must be for the same host as the first. */
+enum gate_tls_stage {
+    GATE_TLS_OPEN,  /* nothing is looked at, or no TLS is spoken */
+    GATE_TLS_ASKED, /* a hello has gone on, and the server has not answered */
+    GATE_TLS_REPEAT /* its answer may want another hello */
+};
+
+struct gate_tls {
+    uint8_t stage;
+    uint16_t n_judged; /* bytes that were judged, and go on in the same step */
+    uint16_t n_body;   /* of a record whose header has gone on */
+};
+
 /* A client that speaks HTTP: every request must be for the same host. */
 struct gate_http {
     struct http_stream stream;
@@ -68,11 +81,12 @@ struct gate_connection {
     struct gate_flow up, down; /* near to far, far to near */
     struct gate_name *name;    /* whom it is for; NULL: an address, or a port of this host */
     const struct gate_credential_rule *credential; /* NULL: the gate itself serves it */
-    struct gate_http *http;
-    struct gate_held *held; /* goes to the far side first; NULL: nothing */
+    struct gate_http *http;                        /* NULL: it speaks none */
+    struct gate_held *held;                        /* goes to the far side first; NULL: nothing */
     struct gate_dial *dial;
     uint8_t address[ADDRESS_BYTES];
     uint16_t port;
+    struct gate_tls tls;
     uint8_t stage;
     uint8_t reply;
     bool is_ruled;     /* it is here because the rules allow it */

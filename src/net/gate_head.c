@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "net/gate_connection.h"
-#include "net/gate_http.h"
+#include "net/gate_watch.h"
 #include "net/tls_hello.h"
 
 static void refuse(struct gate *gate, struct gate_connection *connection, const char *detail,
@@ -24,20 +24,6 @@ static void refuse(struct gate *gate, struct gate_connection *connection, const 
 
 /* ---- TLS */
 
-/* Without a name, or with a second one that nobody can read, only the rule is left to say. */
-static bool may_hide(const struct gate *gate, const struct gate_connection *connection)
-{
-    switch (gate->rules.unnamed) {
-    case GATE_UNNAMED_ALWAYS:
-        return true;
-    case GATE_UNNAMED_NEVER:
-        return false;
-    case GATE_UNNAMED_EXACT:
-        break;
-    }
-    return connection->is_exact;
-}
-
 /* What was judged goes on as it was then, whatever becomes of what is in the socket. */
 static void go_on(struct gate *gate, struct gate_connection *connection, size_t n)
 {
@@ -47,22 +33,11 @@ static void go_on(struct gate *gate, struct gate_connection *connection, size_t 
             return;
         }
         gate_connection_consume(connection->near.fd, n);
-        gate_http_passed(connection, &connection->up, n);
+        gate_watch_passed(connection, &connection->up, n);
+        if (connection->is_tls)
+            gate_tls_begin(connection);
     }
     gate_dial_begin(gate, connection);
-}
-
-static void judge_hello(struct gate *gate, struct gate_connection *connection,
-                        const struct tls_hello *hello, size_t n)
-{
-    if (hello->has_name && strcmp(hello->name, connection->name->text) != 0)
-        refuse(gate, connection, hello->name, "the TLS hello names another host");
-    else if (!hello->has_name && !may_hide(gate, connection))
-        refuse(gate, connection, "(no name)", "the TLS hello names no host");
-    else if (hello->has_ech && !may_hide(gate, connection))
-        refuse(gate, connection, "(encrypted)", "the TLS hello hides which host it is for");
-    else
-        go_on(gate, connection, n);
 }
 
 static void step_tls(struct gate *gate, struct gate_connection *connection, size_t n)
@@ -76,7 +51,8 @@ static void step_tls(struct gate *gate, struct gate_connection *connection, size
         connection->up.is_readable = false;
         break;
     case TLS_HELLO_COMPLETE:
-        judge_hello(gate, connection, &hello, n);
+        if (gate_tls_judge(gate, connection, &hello))
+            go_on(gate, connection, hello.length);
         break;
     case TLS_HELLO_NOT_TLS:
         refuse(gate, connection, "(not TLS)", "on port 443 only TLS is allowed");

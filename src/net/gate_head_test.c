@@ -1,14 +1,11 @@
 /* What a connection says first: hellos, and bytes that change while they are looked at. */
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "net/gate_protocol.h"
+#include "test/gate_changing.h"
 #include "test/gate_checks.h"
 
 /* What a connection to port 443 gets for that hello. */
@@ -93,64 +90,26 @@ TEST(a_hello_may_come_in_pieces)
 
 /* ---- bytes that change while they wait in a socket */
 
-#define HEAD_AT 22 /* of the name in it */
-
-static struct {
-    _Atomic bool is_over;
-    char *page;
-    size_t at;
-} changing;
-
-static void *change_name(void *arg)
-{
-    while (!changing.is_over) {
-        memcpy(changing.page + changing.at, "good", 4);
-        (void)sched_yield();
-        memcpy(changing.page + changing.at, "evil", 4);
-        (void)sched_yield();
-    }
-    return arg;
-}
-
-/* A file whose pages go to the socket as they are: what is written to it later is read there. */
-static int changing_file(const void *bytes, size_t n, size_t at)
-{
-    int fd = memfd_create("changing", MFD_CLOEXEC);
-
-    CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
-    changing.page = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(changing.page != MAP_FAILED);
-    changing.at = at;
-    changing.is_over = false;
-    return fd;
-}
-
 TEST(a_request_that_changes_after_it_was_judged_goes_on_as_it_was)
 {
     static const char text[] = "GET / HTTP/1.1\r\nHost: good.example\r\n\r\n";
-    pthread_t thread;
     char back[4096];
     int n_answered = 0;
 
     BEGIN("allow good.example\n");
-    int file = changing_file(text, sizeof text - 1, HEAD_AT);
-    CHECK(pthread_create(&thread, NULL, change_name, NULL) == 0);
+    changing_begin(text, sizeof text - 1, (size_t)(strstr(text, "good") - text), "good", "evil");
     for (int i = 0; i < 200; i++) {
         int fd = world_connect_name(&run, "good.example", 80);
-        off_t at = 0;
 
-        CHECK(fd >= 0 && sendfile(fd, file, &at, sizeof text - 1) == (ssize_t)sizeof text - 1);
+        changing_send(fd);
         ssize_t n = recv(fd, back, sizeof back - 1, 0);
         back[n > 0 ? n : 0] = 0;
         n_answered += strncmp(back, "HTTP/1.1 200", 12) == 0;
         CHECK(!strstr(back, "Host: evil"));
         (void)close(fd);
     }
-    changing.is_over = true;
-    (void)pthread_join(thread, NULL);
+    changing_end();
     CHECK(n_answered > 0);
-    (void)munmap(changing.page, sizeof text - 1);
-    (void)close(file);
     END();
 }
 
@@ -160,27 +119,21 @@ TEST(a_hello_that_changes_after_it_was_judged_goes_on_as_it_was)
     uint8_t back[512];
     size_t length = world_hello(hello, "good.example");
     const uint8_t *name = memmem(hello, length, "good", 4);
-    pthread_t thread;
     int n_answered = 0;
 
     BEGIN("allow good.example\n");
-    int file = changing_file(hello, length, (size_t)(name - hello));
-    CHECK(pthread_create(&thread, NULL, change_name, NULL) == 0);
+    changing_begin(hello, length, (size_t)(name - hello), "good", "evil");
     for (int i = 0; i < 200; i++) {
         int fd = world_connect_name(&run, "good.example", 443);
-        off_t at = 0;
 
-        CHECK(fd >= 0 && sendfile(fd, file, &at, length) == (ssize_t)length);
+        changing_send(fd);
         ssize_t n = recv(fd, back, length, MSG_WAITALL); /* an alert, or all of it */
         n_answered += n == (ssize_t)length;
         CHECK(n != (ssize_t)length || !memmem(back, length, "evil", 4));
         (void)close(fd);
     }
-    changing.is_over = true;
-    (void)pthread_join(thread, NULL);
+    changing_end();
     CHECK(n_answered > 0);
-    (void)munmap(changing.page, length);
-    (void)close(file);
     END();
 }
 

@@ -13,8 +13,6 @@ size_t gate_http_blind(const struct gate_connection *connection, const struct ga
 {
     const struct gate_http *http = connection->http;
 
-    if (!http)
-        return SIZE_MAX;
     if (!is_up(connection, flow))
         return http->is_asking ? 0 : SIZE_MAX;
     return http_stream_body(&http->stream);
@@ -24,7 +22,7 @@ void gate_http_passed(struct gate_connection *connection, const struct gate_flow
 {
     struct gate_http *http = connection->http;
 
-    if (!http || !is_up(connection, flow))
+    if (!is_up(connection, flow))
         return;
     if (http->n_passed)
         http->n_passed = 0;
@@ -34,7 +32,7 @@ void gate_http_passed(struct gate_connection *connection, const struct gate_flow
 
 bool gate_http_has_judged(const struct gate_connection *connection, const struct gate_flow *flow)
 {
-    return connection->http && is_up(connection, flow) && connection->http->n_passed > 0;
+    return is_up(connection, flow) && connection->http->n_passed > 0;
 }
 
 /* ---- requests */
@@ -161,11 +159,18 @@ static ssize_t allow_down(struct gate *gate, struct gate_connection *connection,
 ssize_t gate_http_allow(struct gate *gate, struct gate_connection *connection,
                         struct gate_flow *flow, const char *bytes, size_t n)
 {
-    if (!connection->http)
-        return (ssize_t)n;
     if (is_up(connection, flow))
         return allow_up(gate, connection, bytes, n);
     if (connection->http->is_asking)
         return allow_down(gate, connection, flow, bytes, n);
     return (ssize_t)n;
+}
+
+/* Whoever waits for an answer waits no longer. */
+void gate_http_ended(struct gate_connection *connection, const struct gate_flow *flow)
+{
+    if (is_up(connection, flow))
+        return;
+    connection->http->is_asking = false;
+    connection->up.is_readable = true;
 }

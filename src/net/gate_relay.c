@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "net/gate_connection.h"
-#include "net/gate_http.h"
+#include "net/gate_watch.h"
 
 #define ROUNDS       32          /* of one connection, then others are served */
 #define COPIED_FIRST (64 * 1024) /* bytes, before a pipe is worth it */
@@ -38,10 +38,12 @@ static void give_pipe(struct gate *gate, struct gate_flow *flow)
     flow->pipe = NULL;
 }
 
-static enum moved ended(struct gate *gate, struct gate_flow *flow)
+static enum moved ended(struct gate *gate, struct gate_connection *connection,
+                        struct gate_flow *flow)
 {
     give_pipe(gate, flow);
     flow->has_ended = true;
+    gate_watch_ended(connection, flow);
     return MOVED;
 }
 
@@ -77,7 +79,7 @@ static enum moved hold_rest(struct gate *gate, struct gate_connection *connectio
     if (!gate_connection_hold(connection, gate->scratch + sent, n - sent))
         return break_off(gate, connection);
     gate_connection_consume(from, n);
-    gate_http_passed(connection, flow, n);
+    gate_watch_passed(connection, flow, n);
     return MOVED_NOTHING;
 }
 
@@ -88,7 +90,7 @@ static enum moved copy(struct gate *gate, struct gate_connection *connection,
     ssize_t n = recv(from, gate->scratch, size, MSG_PEEK | MSG_DONTWAIT);
 
     if (n == 0)
-        return ended(gate, flow);
+        return ended(gate, connection, flow);
     if (n < 0 && !is_waiting())
         return break_off(gate, connection);
     if (n < 0) {
@@ -96,7 +98,7 @@ static enum moved copy(struct gate *gate, struct gate_connection *connection,
         return MOVED_NOTHING;
     }
     bool is_all = (size_t)n < size && !flow->is_ending;
-    ssize_t allowed = gate_http_allow(gate, connection, flow, gate->scratch, (size_t)n);
+    ssize_t allowed = gate_watch_allow(gate, connection, flow, gate->scratch, (size_t)n);
     if (allowed < 0)
         return MOVED_OVER;
     if (allowed == 0) { /* more must come, from here or from the other side */
@@ -106,7 +108,7 @@ static enum moved copy(struct gate *gate, struct gate_connection *connection,
     ssize_t sent = send(to, gate->scratch, (size_t)allowed, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && !is_waiting())
         return break_off(gate, connection);
-    if (sent < allowed && gate_http_has_judged(connection, flow))
+    if (sent < allowed && gate_watch_has_judged(connection, flow))
         return hold_rest(gate, connection, flow, from, sent < 0 ? 0 : (size_t)sent,
                          (size_t)allowed);
     if (sent < 0) {
@@ -114,7 +116,7 @@ static enum moved copy(struct gate *gate, struct gate_connection *connection,
         return MOVED_NOTHING;
     }
     gate_connection_consume(from, (size_t)sent);
-    gate_http_passed(connection, flow, (size_t)sent);
+    gate_watch_passed(connection, flow, (size_t)sent);
     flow->copied =
         flow->copied > UINT32_MAX - (uint32_t)sent ? COPIED_FIRST : flow->copied + (uint32_t)sent;
     /* All that there was: the kernel tells of more. */
@@ -144,7 +146,7 @@ static enum moved fill(struct gate *gate, struct gate_connection *connection,
         return MOVED_NOTHING;
     }
     flow->in_pipe = (uint32_t)n;
-    gate_http_passed(connection, flow, (size_t)n);
+    gate_watch_passed(connection, flow, (size_t)n);
     return MOVED;
 }
 
@@ -189,7 +191,7 @@ static enum moved move(struct gate *gate, struct gate_connection *connection,
         give_pipe(gate, flow);
         return MOVED_NOTHING;
     }
-    size_t most = gate_http_blind(connection, flow);
+    size_t most = gate_watch_blind(connection, flow);
     if (most > GATE_PIPE_BYTES)
         most = GATE_PIPE_BYTES;
     if (most > 0 && has_pipe(gate, flow))

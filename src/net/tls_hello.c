@@ -193,6 +193,7 @@ static enum tls_hello_state find_hello(const uint8_t *bytes, size_t n, struct jo
             return refuse(out, "is another message");
         if (at == 0 && hello_length(body, here) == length) {
             *hello = (struct reader){ body, length };
+            out->length = RECORD_HEADER + length;
             return here >= length ? TLS_HELLO_COMPLETE : want(out, RECORD_HEADER + length);
         }
         const char *why = append(joined, body, here < length ? here : length);
@@ -202,6 +203,7 @@ static enum tls_hello_state find_hello(const uint8_t *bytes, size_t n, struct jo
             return want(out, at + RECORD_HEADER + length);
         if (joined->have == joined->total) {
             *hello = (struct reader){ joined->bytes, joined->total };
+            out->length = at + RECORD_HEADER + length;
             return TLS_HELLO_COMPLETE;
         }
         at += RECORD_HEADER + length;
@@ -215,6 +217,7 @@ enum tls_hello_state tls_hello_parse(const uint8_t *bytes, size_t n, struct tls_
 
     joined.have = joined.total = 0; /* and not all its bytes each time */
     out->why = NULL;
+    out->length = 0;
     out->wanted = 0;
     out->has_name = false;
     out->has_ech = false;

@@ -22,6 +22,7 @@ enum tls_hello_state {
 };
 
 struct tls_hello {
+    size_t length;   /* of its records; what follows is no part of it */
     const char *why; /* as the end of a sentence: "the TLS hello ..." */
     size_t wanted;   /* so many bytes there must be at least; no more than the maximum */
     bool has_name;   /* it names a server */

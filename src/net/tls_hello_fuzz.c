@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/tls_answer.h"
 #include "net/tls_hello.h"
 
 #define REQUIRE(condition) \
@@ -24,6 +25,7 @@ static void check(enum tls_hello_state state, const struct tls_hello *hello, siz
     size_t length = 0;
 
     REQUIRE((state == TLS_HELLO_BAD) == (hello->why != NULL));
+    REQUIRE(state != TLS_HELLO_COMPLETE || (hello->length > 5 && hello->length <= n));
     REQUIRE(state != TLS_HELLO_MORE || (hello->wanted > n && hello->wanted <= TLS_HELLO_MAX));
     REQUIRE(strlen(hello->name) == hello->name_length);
     REQUIRE(hello->has_name == (hello->name_length > 0));
@@ -89,11 +91,26 @@ static void fuzz_records(const uint8_t *data, size_t size, size_t piece)
     free(records);
 }
 
+/* Decided once, it stays, and never later than it says. */
+static void fuzz_answer(const uint8_t *data, size_t size)
+{
+    enum tls_answer last = TLS_ANSWER_MORE;
+
+    for (size_t n = 0; n <= size && n <= TLS_ANSWER_MAX + 1; n++) {
+        enum tls_answer answer = tls_answer_read(data, n);
+
+        REQUIRE(last == TLS_ANSWER_MORE || answer == last);
+        REQUIRE(n < TLS_ANSWER_MAX || answer != TLS_ANSWER_MORE);
+        last = answer;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > 2 * TLS_HELLO_MAX)
         return 0;
     fuzz_beginnings(data, size);
+    fuzz_answer(data, size);
     if (size > 6 && size < TLS_HELLO_MAX)
         fuzz_records(data + 5, size - 5, (size_t)data[0] + 1);
     return 0;
