@@ -57,6 +57,10 @@ for name in inner meta loop chain mixed; do
 done
 like "is named with the address" "$(run --allow inner.test --json -- curl -s -m 5 http://inner.test/ 2>/dev/null | jq -r '.denials[].why')" "10.9.8.7"
 is "unless a rule names that too" "$(run --allow inner.test --allow 10.9.8.7:80 -- curl -s http://inner.test/)" "hello from inner.test"
+is "a name that leads to the host itself" "$(run --allow own.test -- curl -s -m 5 -o /dev/null -w '%{http_code}' http://own.test/)" 403
+like "is named with the address" "$(run --allow own.test --json -- curl -s -m 5 http://own.test/ 2>/dev/null | jq -r '.denials[] | .why + " " + .allow')" "leads to 11.22.33.77 \(the host's own\).* --allow 11.22.33.77:80$"
+is "the host by address" "$(run --allow '*' -- curl -s -m 5 -o /dev/null -w '%{http_code}' http://11.22.33.77/)" 000
+is "unless a rule names that" "$(run --allow own.test --allow 11.22.33.77:80 -- curl -s http://own.test/)" "hello from own.test"
 # The first answer is believed for some seconds; then the name leads to a private address.
 like "a name that turns to another address" "$(run --allow turn.test -c 'curl -s http://turn.test/; for i in $(seq 100); do
     code=$(curl -s -m 5 -o /dev/null -w "%{http_code}" http://turn.test/); [ "$code" = 200 ] || break; sleep 0.1; done; echo "$code"')" '403$'

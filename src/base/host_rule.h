@@ -14,7 +14,8 @@
  * Pure; nothing allocates.
  *
  * Allowed is less than matched where the address is not of the internet (address_class.h):
- *   - by "*" and by names only public addresses are reached, with one exception:
+ *   - by "*" and by names only public addresses are reached, and not those of this host itself,
+ *     with one exception:
  *   - rules for localhost and names below it reach loopback;
  *   - a rule with addresses reaches what is in its range, but an address where a cloud hands out
  *     secrets only if it names that one alone.
@@ -77,6 +78,8 @@ struct host_rules {
     size_t n_allow;
     const struct host_rule *deny;
     size_t n_deny;
+    const uint8_t (*own)[ADDRESS_BYTES]; /* of this host: like those that are not of the internet */
+    size_t n_own;
 };
 
 enum host_verdict {
@@ -101,7 +104,8 @@ enum host_verdict host_rules_decide_address(const struct host_rules *rules,
                                             bool is_udp, size_t *out_rule);
 
 /* The name, which was allowed, has led to this address: may it go there? No rule: the address is
- * not public, and no rule names it; a server of names has given it away (rebinding). */
+ * not public, or this host's own, and no rule names it; a server of names has given it away
+ * (rebinding). */
 enum host_verdict host_rules_decide_answer(const struct host_rules *rules, const char *name,
                                            const uint8_t address[ADDRESS_BYTES], uint16_t port,
                                            bool is_udp, size_t *out_rule);

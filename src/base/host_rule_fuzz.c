@@ -48,7 +48,7 @@ static void check_forms(const struct host_rule *rule)
 static bool allows(const struct host_rule *rule, const char *name, const uint8_t *address,
                    uint16_t port, bool is_udp)
 {
-    const struct host_rules rules = { rule, 1, NULL, 0 };
+    const struct host_rules rules = { .allow = rule, .n_allow = 1 };
     size_t which = 1;
     enum host_verdict verdict =
         !name      ? host_rules_decide_address(&rules, address, port, is_udp, &which)
@@ -57,7 +57,7 @@ static bool allows(const struct host_rule *rule, const char *name, const uint8_t
 
     REQUIRE(verdict == HOST_ALLOWED ? which == 0 : verdict == HOST_NO_RULE);
     if (verdict == HOST_ALLOWED) {
-        const struct host_rules both = { rule, 1, rule, 1 };
+        const struct host_rules both = { .allow = rule, .n_allow = 1, .deny = rule, .n_deny = 1 };
 
         REQUIRE(name && !address
                     ? host_rules_decide_name(&both, name, port, is_udp, NULL) == HOST_DENIED

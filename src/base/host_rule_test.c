@@ -225,7 +225,7 @@ static struct host_rule deny[8];
 
 static struct host_rules lists(const char *const allowed[], const char *const denied[])
 {
-    struct host_rules rules = { allow, 0, deny, 0 };
+    struct host_rules rules = { .allow = allow, .deny = deny };
 
     for (; allowed[rules.n_allow]; rules.n_allow++)
         allow[rules.n_allow] = rule_of(allowed[rules.n_allow]);
@@ -294,6 +294,26 @@ TEST(a_name_may_be_asked_for_if_some_port_of_it_is_allowed)
     CHECK(host_rules_decide_lookup(&rules, "y.c.org", &rule) == HOST_ALLOWED && rule == 2);
     CHECK(host_rules_decide_lookup(&rules, "x.c.org", &rule) == HOST_DENIED && rule == 1);
     CHECK(host_rules_decide_lookup(&rules, "c.org", NULL) == HOST_NO_RULE);
+}
+
+TEST(the_hosts_own_addresses_must_be_named)
+{
+    static const uint8_t own[][ADDRESS_BYTES] = { { [10] = 0xff, 0xff, 45, 10, 20, 2 },
+                                                  { 0x2a, 0x0e, [15] = 2 } };
+    struct host_rules rules = lists(LIST("*", "a.org", "45.10.20.2:80", "[2a0e::/16]:81"), LIST());
+    size_t rule = 99;
+
+    CHECK(leads_to(&rules, "a.org", "45.10.20.2", &rule) == HOST_ALLOWED && rule == 0);
+    rules.own = own;
+    rules.n_own = 2;
+    CHECK(leads_to(&rules, "a.org", "45.10.20.2", NULL) == HOST_NO_RULE);
+    CHECK(leads_to(&rules, "a.org", "::ffff:45.10.20.2", NULL) == HOST_NO_RULE);
+    CHECK(leads_to(&rules, "a.org", "2a0e::2", NULL) == HOST_NO_RULE);
+    CHECK(leads_to(&rules, "a.org", "45.10.20.3", NULL) == HOST_ALLOWED);
+    CHECK(by_address(&rules, "45.10.20.2", 443, NULL) == HOST_NO_RULE);
+    CHECK(by_address(&rules, "45.10.20.2", 80, &rule) == HOST_ALLOWED && rule == 2);
+    CHECK(by_address(&rules, "2a0e::2", 81, &rule) == HOST_ALLOWED && rule == 3);
+    CHECK(by_address(&rules, "2a0e::3", 82, &rule) == HOST_ALLOWED && rule == 0);
 }
 
 TEST(every_host_by_address_is_a_public_one)

@@ -95,11 +95,20 @@ enum host_verdict host_rules_decide_lookup(const struct host_rules *rules, const
     return HOST_NO_RULE;
 }
 
-/* Whether a rule that speaks of the subject reaches an address of that class. */
-static bool reaches(const struct host_rule *rule, const struct subject *subject,
-                    enum address_class class)
+static bool is_own(const struct host_rules *rules, const uint8_t address[ADDRESS_BYTES])
 {
-    if (class == ADDRESS_PUBLIC)
+    for (size_t i = 0; i < rules->n_own; i++)
+        if (memcmp(rules->own[i], address, ADDRESS_BYTES) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a rule that speaks of the subject reaches an address of that class; public ones of this
+ * host itself are none. */
+static bool reaches(const struct host_rule *rule, const struct subject *subject,
+                    enum address_class class, bool is_public)
+{
+    if (is_public)
         return true;
     if (rule->kind != HOST_RULE_ADDRESS)
         return class == ADDRESS_LOOPBACK && subject->name && host_rule_reaches_loopback(rule);
@@ -110,12 +119,13 @@ static enum host_verdict decide_reach(const struct host_rules *rules, const stru
                                       size_t *out_rule)
 {
     enum address_class class = address_class(subject->address);
+    bool is_public = class == ADDRESS_PUBLIC && !is_own(rules, subject->address);
 
     if (is_denied(rules, subject, out_rule))
         return HOST_DENIED;
     for (size_t i = 0; i < rules->n_allow; i++)
         if (speaks_of(&rules->allow[i], subject, subject->is_udp) &&
-            reaches(&rules->allow[i], subject, class)) {
+            reaches(&rules->allow[i], subject, class, is_public)) {
             if (out_rule)
                 *out_rule = i;
             return HOST_ALLOWED;

@@ -215,8 +215,7 @@ static void note_event(struct coop_box *box, const struct gate_event *event)
         break;
     case GATE_EVENT_ANSWER:
         note.error = ECONNRESET;
-        (void)snprintf(why, sizeof why,
-                       "the name leads to %s, which is no public address, and no rule names that",
+        (void)snprintf(why, sizeof why, "the name leads to %s, and no rule names that address",
                        event->detail);
         /* The address is the first word. */
         (void)snprintf(allow, sizeof allow,

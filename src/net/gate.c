@@ -20,6 +20,7 @@
 #include "net/gate.h"
 #include "net/gate_control.h"
 #include "net/gate_lockdown.h"
+#include "net/gate_own.h"
 #include "net/gate_publish.h"
 #include "sys/kernel.h"
 
@@ -109,6 +110,8 @@ static int init(const char **step)
     r = gate_loop_init(&gate.loop);
     if (r == 0)
         r = gate_resolver_init(&gate.resolver);
+    if (r == 0)
+        r = gate_own_open(&gate);
     if (r == 0) {
         *step = "read the rules";
         r = read_rules(step);

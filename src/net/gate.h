@@ -50,7 +50,9 @@ struct gate {
     size_t n_listeners;
     struct gate_publisher *publisher;
     struct gate_udp *udp; /* NULL: no rule is for datagrams */
-    int spare_fd;         /* to take and turn away one more when there are no descriptors */
+    int own_fd;           /* gate_own.h */
+    int64_t own_until_ms;
+    int spare_fd; /* to take and turn away one more when there are no descriptors */
 
     uint32_t n_connections;
     struct gate_connection *connections;

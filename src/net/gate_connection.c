@@ -10,6 +10,7 @@
 
 #include "net/gate_dial.h"
 #include "net/gate_listen.h"
+#include "net/gate_own.h"
 #include "net/gate_socket.h"
 
 #define DNS_PORT 53
@@ -242,6 +243,8 @@ void gate_connection_go(struct gate *gate, struct gate_connection *connection)
     if (connection->name)
         connection->credential =
             gate_rules_credential(&gate->rules, connection->name->text, connection->port);
+    else
+        gate_own_know(gate);
     struct gate_decision decision = decide(gate, connection);
 
     if (decision.verdict != HOST_ALLOWED) {

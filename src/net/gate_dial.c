@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "net/gate_credential.h"
+#include "net/gate_own.h"
 #include "net/gate_socket.h"
 
 #define ADDRESSES  16
@@ -263,8 +264,7 @@ static void record_answer(struct gate *gate, const struct gate_connection *conne
     char detail[ADDRESS_TEXT_MAX + 32];
 
     (void)address_format(address, text);
-    (void)snprintf(detail, sizeof detail, "%s (%s)", text,
-                   address_class_name(address_class(address)));
+    (void)snprintf(detail, sizeof detail, "%s (%s)", text, gate_own_class(gate, address));
     gate_connection_record(gate, connection, GATE_EVENT_ANSWER, rule, 0, detail);
 }
 
@@ -278,6 +278,7 @@ static void answered(struct gate *gate, struct gate_waiter *waiter,
         failed(gate, connection, answer->error, "the name could not be resolved");
         return;
     }
+    gate_own_know(gate);
     for (unsigned i = 0; i < answer->n; i++) {
         struct gate_decision decision =
             connection->credential ? gate_rules_credential_answer(

@@ -186,7 +186,12 @@ const char *gate_rules_read(struct gate_rules *rules, char *text, bool is_live)
 
 static struct host_rules lists(const struct gate_rules *rules)
 {
-    return (struct host_rules){ rules->allow, rules->n_allow, rules->deny, rules->n_deny };
+    return (struct host_rules){ .allow = rules->allow,
+                                .n_allow = rules->n_allow,
+                                .deny = rules->deny,
+                                .n_deny = rules->n_deny,
+                                .own = (const uint8_t(*)[ADDRESS_BYTES])rules->own,
+                                .n_own = rules->n_own };
 }
 
 static struct gate_decision decision(const struct gate_rules *rules, enum host_verdict verdict,
@@ -280,8 +285,11 @@ struct gate_decision gate_rules_credential_answer(const struct gate_rules *rules
                                                   const uint8_t address[ADDRESS_BYTES])
 {
     const struct host_rule *host = &credential->host;
-    const struct host_rules own = { host, 1, rules->deny, rules->n_deny };
+    struct host_rules own = lists(rules);
     size_t i = 0;
+
+    own.allow = host;
+    own.n_allow = 1;
     enum host_verdict verdict =
         host_rules_decide_answer(&own, host->name, address, host->first_port, false, &i);
 

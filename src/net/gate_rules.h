@@ -57,6 +57,8 @@ struct gate_rules {
     size_t n_publish;
     struct gate_credential_rule credentials[CREDENTIAL_MOST];
     size_t n_credentials;
+    uint8_t (*own)[ADDRESS_BYTES]; /* of this host: no line, the gate finds them out (gate_own.h) */
+    size_t n_own;
 };
 
 void gate_rules_init(struct gate_rules *rules);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/siphash.h"
+#include "net/gate_own.h"
 #include "net/gate_socket.h"
 
 #define AT_ONCE       64 /* then others are served */
@@ -266,7 +267,7 @@ static void record_answer(struct gate *gate, const struct flow *flow,
 
     (void)address_format(address, text);
     (void)snprintf(event.detail, sizeof event.detail, "%s (%s)", text,
-                   address_class_name(address_class(address)));
+                   gate_own_class(gate, address));
     record(gate, flow->name, &flow->key, &event);
 }
 
@@ -277,6 +278,7 @@ static void answered(struct gate *gate, struct gate_waiter *waiter,
     struct flow *flow = GATE_CONTAINER(waiter, struct flow, waiter);
     int error = answer->n > 0 ? 0 : answer->error;
 
+    gate_own_know(gate);
     for (unsigned i = 0; i < answer->n; i++) {
         struct gate_decision decision = gate_rules_answer(
             &gate->rules, flow->name->text, answer->addresses[i], flow->key.port, true);
@@ -341,8 +343,9 @@ static struct flow *new_flow(struct gate *gate, const struct key *key)
 {
     bool is_ours;
     struct gate_name *name = gate_names_find(&gate->names, key->destination, &is_ours);
-    struct gate_decision decision = decide(gate, name, key);
 
+    gate_own_know(gate);
+    struct gate_decision decision = decide(gate, name, key);
     if (decision.verdict != HOST_ALLOWED) {
         record(gate, name, key,
                &(struct gate_event){ .kind = GATE_EVENT_UDP, .rule = decision.rule });

@@ -33,12 +33,18 @@ static int take_part(const char *part, size_t n,
 int netlink_ask(int family, const struct buffer *question,
                 void (*each)(void *context, const struct nlmsghdr *answer), void *context)
 {
-    if (question->failed)
-        return -ENOMEM;
     auto_close int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, family);
+
+    return fd < 0 ? -errno : netlink_ask_on(fd, question, each, context);
+}
+
+int netlink_ask_on(int fd, const struct buffer *question,
+                   void (*each)(void *context, const struct nlmsghdr *answer), void *context)
+{
     auto_free char *part = malloc(ANSWER_BYTES);
-    if (fd < 0 || !part)
-        return fd < 0 ? -errno : -ENOMEM;
+
+    if (question->failed || !part)
+        return -ENOMEM;
     if (send(fd, question->data, question->length, 0) < 0)
         return -errno;
     for (;;) {

@@ -19,6 +19,10 @@
 int netlink_ask(int family, const struct buffer *question,
                 void (*each)(void *context, const struct nlmsghdr *answer), void *context);
 
+/* The same over a socket that is there, and of which all answers were read. */
+int netlink_ask_on(int fd, const struct buffer *question,
+                   void (*each)(void *context, const struct nlmsghdr *answer), void *context);
+
 /* The bytes of an attribute, behind a message's own header of that size; NULL: there is none.
  */
 const void *netlink_find(const struct nlmsghdr *message, size_t header, uint16_t type,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/cleanup.h"
 #include "net/netlink_ask.h"
 #include "net/netlink_message.h"
 
@@ -33,6 +34,13 @@ static void take_address(void *context, const struct nlmsghdr *answer)
 
 int own_addresses(uint8_t (**out)[ADDRESS_BYTES], size_t *out_n)
 {
+    auto_close int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+    return fd < 0 ? -errno : own_addresses_ask(fd, out, out_n);
+}
+
+int own_addresses_ask(int fd, uint8_t (**out)[ADDRESS_BYTES], size_t *out_n)
+{
     const struct ifaddrmsg all = { .ifa_family = AF_UNSPEC };
     auto_buffer struct buffer question = { 0 };
     struct buffer found = { 0 };
@@ -40,7 +48,7 @@ int own_addresses(uint8_t (**out)[ADDRESS_BYTES], size_t *out_n)
 
     buffer_append(&question, &all, sizeof all);
     netlink_end(&question, at);
-    int r = netlink_ask(NETLINK_ROUTE, &question, take_address, &found);
+    int r = netlink_ask_on(fd, &question, take_address, &found);
     if (r == 0 && found.failed)
         r = -ENOMEM;
     if (r < 0) {

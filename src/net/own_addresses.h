@@ -12,3 +12,6 @@
 
 /* *out is the caller's to free. -errno. */
 int own_addresses(uint8_t (**out)[ADDRESS_BYTES], size_t *out_n);
+
+/* The same over a socket of NETLINK_ROUTE. */
+int own_addresses_ask(int fd, uint8_t (**out)[ADDRESS_BYTES], size_t *out_n);

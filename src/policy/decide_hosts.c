@@ -41,7 +41,10 @@ int decide_would_allow(const struct decide_subject *subject, const char *target,
 static enum host_verdict ask(const struct policy_host_lists *lists, const struct host_name *host,
                              uint16_t port, size_t *which)
 {
-    const struct host_rules rules = { lists->allow, lists->n_allow, lists->deny, lists->n_deny };
+    const struct host_rules rules = { .allow = lists->allow,
+                                      .n_allow = lists->n_allow,
+                                      .deny = lists->deny,
+                                      .n_deny = lists->n_deny };
     size_t i = 0;
     enum host_verdict verdict =
         host->is_address ? host_rules_decide_address(&rules, host->address, port, false, &i)

@@ -435,7 +435,9 @@ static bool slow_connects(const coop_policy *policy, const char *name, const uin
     if (policy->network != COOP_NETWORK_GATE && policy->network != COOP_NETWORK_NAT)
         return false;
     CHECK(policy_host_lists(policy, &lists) == 0);
-    const struct host_rules rules = { lists.allow, lists.n_allow, lists.deny, lists.n_deny };
+    const struct host_rules rules = {
+        .allow = lists.allow, .n_allow = lists.n_allow, .deny = lists.deny, .n_deny = lists.n_deny
+    };
     enum host_verdict verdict =
         name ? host_rules_decide_name(&rules, name, port, is_udp, NULL)
              : host_rules_decide_address(&rules, address, port, is_udp, NULL);

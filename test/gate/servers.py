@@ -4,7 +4,7 @@
 usage: servers.py DIRECTORY     (holds cert.pem, key.pem, www/, git/; gets log, ready)
 
 Names (zone): good.test, git.test, *.wild.test at PUBLIC; other.test, denied.test at OTHER;
-inner.test at a private address, meta.test at the metadata address, loop.test at the loopback;
+inner.test at a private address, own.test at the host's own, meta.test at the metadata address, loop.test at the loopback;
 chain.test is an alias of inner.test; turn.test is public once and private from then on.
 """
 import os
@@ -21,11 +21,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 DIRECTORY = sys.argv[1]
 PUBLIC, OTHER, INNER = "11.22.33.5", "11.22.33.6", "10.9.8.7"
 PUBLIC6 = "2a00:11:22:33::5"
+OWN = "11.22.33.77"
 ZONE = {
     "good.test": [PUBLIC], "git.test": [PUBLIC], "both.test": [PUBLIC, PUBLIC6],
     "six.test": [PUBLIC6], "other.test": [OTHER], "denied.test": [OTHER],
     "inner.test": [INNER], "meta.test": ["169.254.169.254"], "loop.test": ["127.0.0.1"],
-    "mixed.test": [INNER, PUBLIC], "dead.test": ["11.22.33.99"],
+    "mixed.test": [INNER, PUBLIC], "dead.test": ["11.22.33.99"], "own.test": [OWN],
 }
 ALIASES = {"chain.test": "inner.test", "alias.test": "good.test"}
 asked = {}
@@ -163,6 +164,10 @@ class Server(ThreadingHTTPServer):
 class Server6(Server):
     address_family = socket.AF_INET6
 
+    def server_bind(self):
+        self.socket.setsockopt(socket.IPPROTO_IPV6, 78, 1)  # IPV6_FREEBIND: no interface has it
+        super().server_bind()
+
 
 def serve_web(address, port, is_tls):
     server = (Server6 if ":" in address else Server)((address, port), Web)
@@ -212,7 +217,7 @@ def serve_datagrams(address, port):
 
 
 threading.Thread(target=serve_names, daemon=True).start()
-for host in (PUBLIC, OTHER, INNER, "169.254.169.254", "127.0.0.1", PUBLIC6):
+for host in (PUBLIC, OTHER, OWN, INNER, "169.254.169.254", "127.0.0.1", PUBLIC6):
     serve_web(host, 80, False)
     serve_web(host, 443, True)
     if ":" not in host:

@@ -15,8 +15,10 @@ shift
 export GATE_WORLD=${GATE_WORLD:?a directory for the servers}
 mkdir -p "$GATE_WORLD/www" "$GATE_WORLD/git"
 ip link set lo up
-for address in 11.22.33.5 11.22.33.6 10.9.8.7 169.254.169.254; do ip address add $address/32 dev lo; done
-ip -6 address add 2a00:11:22:33::5/128 dev lo nodad 2>/dev/null || ip -6 address add 2a00:11:22:33::5/128 dev lo
+# They lead here, but are not the host's own; one is.
+for address in 11.22.33.5 11.22.33.6 10.9.8.7 169.254.169.254; do ip route add local $address/32 dev lo; done
+ip -6 route add local 2a00:11:22:33::5/128 dev lo
+ip address add 11.22.33.77/32 dev lo
 printf 'nameserver 127.0.0.1\n' >"$GATE_WORLD/resolv.conf"
 printf '127.0.0.1 localhost\n::1 localhost\n' >"$GATE_WORLD/hosts"
 mount --make-rprivate /
