@@ -82,7 +82,7 @@ done
 # ---- what is installed for the suite is used by it, and what it uses is installed
 
 declare -A command_of=([util-linux]=unshare [procps]=pgrep [iproute2]=ip [libcap2-bin]=setcap [uidmap]=newuidmap
-    [openssh-client]=ssh [nodejs]=node [default-jre-headless]=java [nftables]=nft [passt]=pasta)
+    [openssh-client]=ssh [nodejs]=node [default-jre-headless]=java [nftables]=nft [passt]=pasta [dropbear-bin]=dropbear)
 packages=$("$SRC/tools/setup" --list test)
 for package in $(comm -13 <("$SRC/tools/setup" --list build | sort) <(sort <<<"$packages")); do
     used=$(grep -lrw -- "${command_of[$package]-$package}" "$SRC"/test/*.t "$SRC/test/run" "$SRC"/test/*.sh | head -n 1)

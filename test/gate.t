@@ -224,32 +224,46 @@ if command -v npm >/dev/null; then
     mkdir -p ws/npm && ok "npm install" gate --chdir npm --timeout 60s -- npm install --no-audit --no-fund --no-update-notifier --cafile /work/ca.pem --registry https://good.test/ hello-coop
     is "and its content" "$(cat ws/npm/node_modules/hello-coop/index.js)" 'module.exports = "hello"'
 else skip "npm" "not installed"; fi
-if command -v javac >/dev/null; then
-    printf 'import java.net.*; class Get { public static void main(String[] a) throws Exception { System.out.print(new String(new URL(a[0]).openStream().readAllBytes())); } }' >ws/Get.java
-    is "java" "$(gate -- java Get.java http://good.test/)" "hello from good.test"
-    refused "java, another host" gate -- java Get.java http://other.test/
-else skip_never "java" "no compiler here"; fi
+if command -v keytool >/dev/null; then # the client that is in every runtime of Java
+    like "java" "$(gate -- keytool -printcert -sslserver good.test:443)" "Owner: CN=good.test"
+    like "java, another host" "$(denials -- keytool -printcert -sslserver other.test:443)" "dns other.test"
+else skip "java" "no keytool here"; fi
+if command -v hey >/dev/null; then # a client written in Go: its own resolver, its own TLS
+    like "go" "$(gate -- hey -n 20 -c 4 https://good.test/)" "\[200\][[:space:]]+20 responses"
+    like "go, another host" "$(denials -- hey -n 1 -c 1 https://other.test/)" "dns other.test"
+else skip "go" "no hey here"; fi
 
-if [ -x /usr/sbin/sshd ]; then
+# A server that is there, or one that comes without a service that would begin to serve.
+serve_ssh() {
+    if [ -x /usr/sbin/sshd ] && [ "$1" != dropbear ]; then
+        printf '%s\n' "Port 2222" "ListenAddress 11.22.33.5" "HostKey $GATE_WORLD/hostkey" "AuthorizedKeysFile $GATE_WORLD/.ssh/authorized_keys" \
+            "StrictModes no" "UsePAM no" "PidFile none" "Subsystem sftp internal-sftp" >"$GATE_WORLD/sshd_config"
+        set -- /usr/sbin/sshd -D -e -f "$GATE_WORLD/sshd_config"
+    else
+        dropbearkey -t ed25519 -f "$GATE_WORLD/dropbearkey" >/dev/null 2>&1
+        set -- /usr/sbin/dropbear -F -E -r "$GATE_WORLD/dropbearkey" -P "" -p 11.22.33.5:2222
+    fi
     # As somebody who is not root even in here: then it needs no users of its own.
+    exec unshare -U --map-user=1000 --map-group=1000 "$@" >"$GATE_WORLD/sshd.out" 2>&1
+}
+if [ -x /usr/sbin/sshd ] || [ -x /usr/sbin/dropbear ]; then
+    mkdir -m 700 "$GATE_WORLD/.ssh"
     ssh-keygen -q -t ed25519 -N '' -f "$GATE_WORLD/hostkey" && ssh-keygen -q -t ed25519 -N '' -f ws/sshkey
-    cat ws/sshkey.pub >"$GATE_WORLD/authorized"
+    cat ws/sshkey.pub >"$GATE_WORLD/.ssh/authorized_keys"
     { grep -v ':x:1000:' /etc/passwd; echo "agent:x:1000:1000::$GATE_WORLD:/bin/sh"; } >"$GATE_WORLD/passwd"
     mount --bind "$GATE_WORLD/passwd" /etc/passwd
-    printf '%s\n' "Port 2222" "ListenAddress 11.22.33.5" "HostKey $GATE_WORLD/hostkey" "AuthorizedKeysFile $GATE_WORLD/authorized" \
-        "StrictModes no" "UsePAM no" "PidFile none" "Subsystem sftp internal-sftp" >"$GATE_WORLD/sshd_config"
-    unshare -U --map-user=1000 --map-group=1000 /usr/sbin/sshd -D -e -f "$GATE_WORLD/sshd_config" >"$GATE_WORLD/sshd.out" 2>&1 &
+    serve_ssh "${COOP_TEST_SSHD-}" &
     sshd=$!
-    await grep -q listening "$GATE_WORLD/sshd.out"
+    await 20 bash -c 'exec 3<>/dev/tcp/11.22.33.5/2222'
     known=(-i sshkey -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR)
     is "ssh" "$(run --allow good.test:2222 -- ssh "${known[@]}" -p 2222 agent@good.test echo from there)" "from there"
     echo content >"$GATE_WORLD/fetched"
-    ok "scp" run --allow good.test:2222 -- scp -q "${known[@]}" -P 2222 agent@good.test:"$GATE_WORLD/fetched" fetched
+    ok "scp" run --allow good.test:2222 -- scp -q -O "${known[@]}" -P 2222 agent@good.test:"$GATE_WORLD/fetched" fetched
     is "and its content" "$(cat ws/fetched)" content
     like "ssh to another host is refused by name" "$(denials -- ssh "${known[@]}" -p 2222 agent@other.test true)" "dns other.test"
     kill $sshd
     umount /etc/passwd
-else skip_never "ssh" "no sshd here, and the suite installs none: it would begin to serve"; fi
+else skip "ssh" "no sshd and no dropbear here"; fi
 
 # ---- many, long, broken
 
