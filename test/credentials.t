@@ -166,7 +166,8 @@ box --allow other.test -- curl -s -L -o /dev/null http://api.coop.internal/redir
 is "and who follows it takes nothing along" "$(grep -c 'http GET other.test /landing' "$GATE_WORLD/log")" 1
 is "Host of another" "$(box -- curl -s -o /dev/null -w '%{http_code}' -H 'Host: other.test' http://api.coop.internal/)" 403
 is "absolute form" "$(box -- curl -s -o /dev/null -w '%{http_code}' --request-target http://other.test/ http://api.coop.internal/)" 403
-is "absolute form for the name itself" "$(box -- curl -s -o /dev/null -w '%{http_code}' --request-target http://api.coop.internal/ http://api.coop.internal/)" 403
+is "absolute form for the name itself" "$(box -- curl -s -o /dev/null -w '%{http_code}' --request-target http://api.coop.internal/absolute http://api.coop.internal/)" 200
+is "arrives as a path" "$(grep -c 'GET /absolute HTTP' "$LOG")" 1
 is "CONNECT" "$(box -- curl -s -p -x http://api.coop.internal:80 -o /dev/null -w '%{http_connect}' http://other.test/)" 403
 is "OPTIONS *" "$(box -- curl -s -o /dev/null -w '%{http_code}' -X OPTIONS --request-target '*' http://api.coop.internal/)" 405
 is "TRACE, which would show it" "$(box -- curl -s -o /dev/null -w '%{http_code}' -X TRACE http://api.coop.internal/)" 405

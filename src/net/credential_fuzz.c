@@ -53,7 +53,7 @@ static void try_request(const char *bytes, size_t n)
     if (n_out < HTTP_REQUEST_MAX) {
         REQUIRE(http_request_parse(out, n_out, &sent) == HTTP_COMPLETE && sent.length == n_out);
         REQUIRE(strcmp(sent.host.name, route.host) == 0 && sent.port == route.port);
-        REQUIRE(is_same(sent.method, asked.method) && is_same(sent.target, asked.target));
+        REQUIRE(is_same(sent.method, asked.method) && is_same(sent.target, asked.path));
         REQUIRE(sent.has_length == asked.has_length && sent.is_chunked == asked.is_chunked);
         REQUIRE(sent.content_length == asked.content_length && sent.is_old == asked.is_old);
         REQUIRE(sent.is_upgrade == asked.is_upgrade && (sent.is_last || sent.is_upgrade));

@@ -12,7 +12,7 @@ const char *credential_request_refuse(const struct http_request *request)
     /* The answer's body would be the request, with the secret in it. */
     static const char *const echoing[] = { "TRACE", "TRACK" };
 
-    if (request->form != HTTP_ORIGIN)
+    if (request->form != HTTP_ORIGIN && request->form != HTTP_ABSOLUTE)
         return "the target is no path";
     for (size_t i = 0; i < COUNT(echoing); i++)
         if (http_span_is(request->method, echoing[i]))
@@ -78,7 +78,7 @@ size_t credential_request_write(const struct credential_route *route, const char
     char *at = put(out, request->method.at, request->method.n);
 
     *at++ = ' ';
-    at = put(at, request->target.at, request->target.n);
+    at = put(at, request->path.at, request->path.n); /* the host is another there */
     at = stpcpy(at, request->is_old ? " HTTP/1.0\r\nHost: " : " HTTP/1.1\r\nHost: ");
     at = stpcpy(at, route->host);
     if (route->port != 443)
