@@ -181,6 +181,23 @@ exec 8>&-
 wait $live
 is "a host that was allowed later" "$(cat ws/got)" "hello from other.test"
 is "and one that was denied later" "$(cat ws/code)" "000"
+"$COOP" run -w "$T/ws" --allow '*.wild.test:7123/udp' --allow 11.22.33.0/24:81 --reach 7777 -c 'cat >/dev/null
+    python3 udp.py good.test 7123; curl -s -m 5 http://11.22.33.6/' <"$T/hold" >"$T/live.out" 2>/dev/null &
+live=$!
+exec 8>"$T/hold"
+await 20 "$COOP" net allow $live localhost:7777 # as it is already
+ok "datagrams to a port that was named at the start" "$COOP" net allow $live good.test:7123/udp
+ok "an address of a network that was" "$COOP" net allow $live 11.22.33.6:80
+for other in good.test:7124/udp=7124 good.test:7123-7124/udp=7124 10.9.8.7:80=addresses 11.22.0.0/16:80=addresses localhost:5432=5432; do
+    out=$("$COOP" net allow $live "${other%=*}" 2>&1)
+    is "what cannot come later: ${other%=*}" "$?" 125
+    like "is said, and what to do" "${out//$'\n'/ }" "${other#*=}.*--allow ${other%=*}"
+done
+like "every host is every name" "$("$COOP" net allow $live '*:99' 2>&1)" "this is for names"
+exec 8>&-
+wait $live
+is "these can be reached" "$(cat "$T/live.out")" "ping
+hello from 11.22.33.6"
 status "a process that has no gate" 125 "$COOP" net allow $$ other.test
 status "a host that is none" 125 "$COOP" net allow $$ http://other.test
 "$COOP" run -w "$T/ws" --json --allow good.test -c 'cat >/dev/null; curl -s -m 5 http://good.test/' <"$T/hold" >"$T/killed.json" 2>/dev/null &

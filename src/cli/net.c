@@ -17,6 +17,7 @@
 #include "base/quantity.h"
 #include "cli/command.h"
 #include "jail/network_orders.h"
+#include "policy/hosts.h"
 
 /* ---- coop net list */
 
@@ -51,7 +52,7 @@ static int list(coop_error **err)
 
         if (pid <= 0 || *end)
             continue;
-        auto_close int fd = network_orders_find((pid_t)pid);
+        auto_close int fd = network_orders_find((pid_t)pid, NULL);
         if (fd >= 0)
             print_box((pid_t)pid);
     }
@@ -61,14 +62,14 @@ static int list(coop_error **err)
 
 /* ---- coop net allow|deny BOX HOST */
 
-static int find(const char *box, coop_error **err)
+static int find(const char *box, struct buffer *rules, coop_error **err)
 {
     uint64_t pid = 0;
     int r = quantity_count(box, 1, INT32_MAX, &pid, err);
 
     if (r < 0)
         return r;
-    int fd = network_orders_find((pid_t)pid);
+    int fd = network_orders_find((pid_t)pid, rules);
     if (fd >= 0)
         return fd;
     if (fd == -ESRCH)
@@ -81,6 +82,77 @@ static int find(const char *box, coop_error **err)
     return fail(err, -fd, "look for the gate of the process %s", box);
 }
 
+/* One of the rules that its gate began with, NULL: no more. Changes the text. */
+static char *next_line(char **rest, const char *word)
+{
+    for (char *line; (line = strsep(rest, "\n"));)
+        if (strncmp(line, word, strlen(word)) == 0)
+            return line + strlen(word);
+    return NULL;
+}
+
+/* Whether there is such a line for each port of the rule; *out_port: the first that has none. */
+static bool has_ports(const char *rules, const char *word, const struct host_rule *rule,
+                      unsigned *out_port)
+{
+    char line[32];
+
+    for (*out_port = rule->first_port; *out_port <= rule->last_port; ++*out_port) {
+        (void)snprintf(line, sizeof line, "\n%s %u\n", word, *out_port);
+        if (!strstr(rules, line))
+            return false;
+    }
+    return true;
+}
+
+static bool has_network(const char *rules, const struct host_rule *rule)
+{
+    auto_free char *text = strdup(rules);
+    char *rest = text;
+    struct host_rule wanted = *rule;
+    struct host_rule known;
+
+    wanted.first_port = wanted.last_port = 0;
+    for (const char *line; (line = next_line(&rest, "allow "));) {
+        if (host_rule_parse(line, &known) ||
+            (known.kind != HOST_RULE_ADDRESS && known.kind != HOST_RULE_ANY))
+            continue;
+        known.first_port = 0; /* the gate itself decides on ports */
+        known.is_udp = wanted.is_udp;
+        if (host_rule_covers(&known, &wanted))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Names can come at any time. What else a rule opens is made in the box before its command begins,
+ * and nobody can make more of it later: sockets for datagrams and for ports of the host, and ways
+ * for addresses.
+ */
+static int check_possible(const struct host_rule *rule, const char *host, const char *rules,
+                          coop_error **err)
+{
+    unsigned port = 0;
+    int r;
+
+    if (rule->is_udp && !has_ports(rules, "udp", rule, &port))
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSUP,
+                      "the box takes no datagrams for port %u: ports for these are opened when it "
+                      "starts",
+                      port ? port : 1);
+    else if (!rule->is_udp && policy_host_is_own(rule) && !has_ports(rules, "reach", rule, &port))
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSUP,
+                      "port %u of the host's own loopback cannot be opened for a box that runs",
+                      port ? port : 1);
+    else if (!rule->is_udp && rule->kind == HOST_RULE_ADDRESS && !has_network(rules, rule))
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSUP,
+                      "addresses cannot be opened for a box that runs, only names");
+    else
+        return 0;
+    return fail_hint(err, r, "start it with '--allow %s'", host);
+}
+
 static int change(const char *word, const char *box, const char *host, coop_error **err)
 {
     char text[HOST_RULE_TEXT_MAX];
@@ -90,12 +162,23 @@ static int change(const char *word, const char *box, const char *host, coop_erro
 
     if (wrong)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "the host '%s' %s", host, wrong);
-    auto_close int fd = find(box, err);
+    auto_buffer struct buffer rules = { 0 };
+    buffer_append_char(&rules, '\n');
+    auto_close int fd = find(box, &rules, err);
     if (fd < 0)
         return fd;
+    buffer_append_char(&rules, '\0');
+    if (rules.failed)
+        return fail_no_memory(err);
     (void)host_rule_format(&rule, text);
+    int r = strcmp(word, "allow") == 0 ? check_possible(&rule, text, rules.data, err) : 0;
+    if (r < 0)
+        return r;
+    if (strcmp(word, "allow") == 0 && rule.kind == HOST_RULE_ANY && !has_network(rules.data, &rule))
+        (void)fprintf(stderr, "coop net: this is for names: addresses cannot be opened for a box "
+                              "that runs\n");
     (void)snprintf(order, sizeof order, "%s %s", word, text);
-    int r = network_orders_send(fd, order);
+    r = network_orders_send(fd, order);
     return r < 0 ? fail(err, -r, "tell the box of process %s", box) : 0;
 }
 

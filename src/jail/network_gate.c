@@ -97,7 +97,8 @@ int network_gate_start(struct network_gate *gate, const struct plan_gate *plan, 
     int r = network_gate_spawn(gate, &plan->rules, NULL, err);
 
     if (r == 0)
-        (void)network_orders_open(&gate->orders); /* without it nothing can be changed later */
+        (void)network_orders_open(&gate->orders,
+                                  &plan->rules); /* without it nothing can be changed later */
     return r;
 }
 
@@ -117,8 +118,12 @@ static void take_rule(const struct coop_box *box, const struct gate_event *event
 {
     const coop_policy *policy = box->sandbox->policy;
 
-    if (event->rule < 0 || (size_t)event->rule >= policy->n_hosts) {
+    if (event->rule < 0) {
         note->rule_text = policy->network == COOP_NETWORK_NAT ? "network 'nat'" : "network.allow";
+        return;
+    }
+    if ((size_t)event->rule >= policy->n_hosts) {
+        note->rule_text = "coop net deny";
         return;
     }
     char rule[HOST_RULE_TEXT_MAX];

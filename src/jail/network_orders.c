@@ -16,7 +16,14 @@
 #define NAME      "coop-net-"
 #define LINK_NAME "/memfd:" NAME
 
-int network_orders_open(struct network_orders *orders)
+static int write_rules(int fd, const struct buffer *rules)
+{
+    ssize_t n = write(fd, rules->data, rules->length);
+
+    return n == (ssize_t)rules->length ? 0 : n < 0 ? -errno : -EIO;
+}
+
+int network_orders_open(struct network_orders *orders, const struct buffer *rules)
 {
     int pair[2];
     char name[32];
@@ -37,6 +44,8 @@ int network_orders_open(struct network_orders *orders)
         r = orders->name_fd < 0 ? -errno : fd_lift(&orders->name_fd);
         fd_settle(&orders->name_fd);
     }
+    if (r == 0)
+        r = write_rules(orders->name_fd, rules);
     if (r < 0)
         network_orders_close(orders);
     return r;
@@ -76,18 +85,35 @@ static int number_of(int directory_fd, const char *name)
     return (int)strtol(text + strlen(LINK_NAME), NULL, 10);
 }
 
-int network_orders_find(pid_t pid)
+static int read_rules(int directory_fd, const char *name, struct buffer *out)
+{
+    auto_close int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    char bytes[4096];
+    ssize_t n = fd < 0 ? -1 : 0;
+
+    while (fd >= 0 && (n = read(fd, bytes, sizeof bytes)) > 0)
+        buffer_append(out, bytes, (size_t)n);
+    return n < 0 ? -errno : out->failed ? -ENOMEM : 0;
+}
+
+int network_orders_find(pid_t pid, struct buffer *out_rules)
 {
     char path[64];
     int number = -1;
+    int r = 0;
 
     (void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
     DIR *directory = opendir(path);
     if (!directory)
         return errno == ENOENT ? -ESRCH : -errno;
-    for (struct dirent *entry; number < 0 && (entry = readdir(directory));)
+    for (struct dirent *entry; number < 0 && (entry = readdir(directory));) {
         number = number_of(dirfd(directory), entry->d_name);
+        if (number >= 0 && out_rules)
+            r = read_rules(dirfd(directory), entry->d_name, out_rules);
+    }
     (void)closedir(directory);
+    if (r < 0)
+        return r;
     if (number < 0)
         return -ENOENT;
     (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, number);
