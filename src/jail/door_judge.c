@@ -1,10 +1,9 @@
 /*
  * door_judge.c - what the rules say about a place
  *
- * `.git` may be made and moved to, hooks inside it may not be made: so nobody may prepare a directory
- * with hooks under another name and move it there either. Where a directory's new place is stricter
- * than its old one, it is looked through. The door serves one call at a time, and nothing can be made
- * without it: the tree stays as it was seen.
+ * Names that nobody may make are decided as for everybody (policy/never.h). A directory that moves is
+ * looked through. The door serves one call at a time, and nothing can be made without it: the tree
+ * stays as it was seen.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,18 +15,15 @@
 #include "jail/door_project.h"
 #include "plan/door_rules.h"
 #include "policy/glob_pack.h"
-#include "policy/glob_reach.h"
+#include "policy/never.h"
 #include "policy/path_set.h"
 #include "sys/raw.h"
 
-#define ROOTS_MAX   64
-#define MAX_DEPTH   64
-#define MAX_ENTRIES 200000u
+#define ROOTS_MAX 64
 
 static const char *roots[ROOTS_MAX];
 static size_t root_lengths[ROOTS_MAX];
 static size_t n_roots;
-static size_t n_root_names;          /* of the shortest */
 static const char *outside, *hidden; /* lists of strings, each ends with an empty one */
 static const char *aliases;          /* likewise */
 static const void *held;             /* policy/path_set.h */
@@ -36,7 +32,7 @@ static char hidden_later[8192]; /* as `hidden` */
 static size_t hidden_later_length;
 static const char *gates; /* by pattern: 1 if it has one */
 static void *patterns;
-static size_t n_patterns;
+static struct never_rules never; /* once they are unpacked */
 static bool is_unpacked;
 
 static void *map_rules(int fd, struct door_rules_header *header)
@@ -68,8 +64,8 @@ bool place_rules_load(int fd)
     for (n_roots = 0; n_roots < header.n_roots; n_roots++) {
         roots[n_roots] = root;
         root_lengths[n_roots] = strlen(root);
-        if (n_roots == 0 || n_names(root) < n_root_names)
-            n_root_names = n_names(root);
+        if (n_roots == 0 || n_names(root) < never.n_root_names)
+            never.n_root_names = n_names(root); /* of the shortest */
         root += root_lengths[n_roots] + 1;
     }
     outside = rules + header.outside_at;
@@ -79,17 +75,18 @@ bool place_rules_load(int fd)
     aliases = rules + header.aliases_at;
     gates = rules + header.gates_at;
     patterns = rules + header.patterns_at;
-    n_patterns = glob_n_packed(patterns);
+    never.patterns = patterns;
+    never.n = glob_n_packed(patterns);
     return true;
 }
 
 /* Most commands ask for nothing that needs deciding: unpacking, which writes, waits for the first. */
-static const struct glob *pattern_at(size_t i)
+static const struct never_rules *rules_ready(void)
 {
     if (!is_unpacked)
         glob_unpack(patterns);
     is_unpacked = true;
-    return glob_packed(patterns, i);
+    return &never;
 }
 
 static bool is_within(const char *path, const char *ancestor, size_t n)
@@ -170,169 +167,78 @@ bool place_is_inside(const char *path)
     return false;
 }
 
-/* A path's names, made ready once for all patterns: they all mind case, or none does. */
-struct subject {
-    struct glob_path names;
-    bool is_too_long; /* to be looked at: every rule's business */
-};
-
-static const struct subject *prepare(struct subject *subject, const char *path)
+static int first_rule(const char *path, enum never_act act)
 {
-    subject->is_too_long =
-        !glob_path_init(&subject->names, path, n_patterns > 0 && pattern_at(0)->ignore_case);
-    return subject;
-}
+    static struct never_path subject;
+    const struct never_rules *rules = rules_ready();
 
-/* What a rule can say about a path. */
-static bool matches(const struct glob *glob, const struct glob_path *path)
-{
-    struct glob_reach reach;
-
-    return glob_reach(glob, path, &reach);
-}
-
-static bool is_meant(const struct glob *glob, const struct glob_path *path)
-{
-    struct glob_reach reach;
-
-    return !glob_reach(glob, path, &reach) && glob_reach_is_meant(glob, &reach, n_root_names);
-}
-
-static int first_rule(const char *path, bool (*says)(const struct glob *, const struct glob_path *))
-{
-    static struct subject space;
-    const struct subject *subject = prepare(&space, path);
-
-    for (size_t i = 0; i < n_patterns; i++)
-        if (subject->is_too_long || says(pattern_at(i), &subject->names))
-            return (int)i;
-    return -1;
+    never_path_init(&subject, rules, path);
+    return never_rule(rules, &subject, act);
 }
 
 int place_rule(const char *path)
 {
-    return place_is_inside(path) ? first_rule(path, matches) : -1;
+    return place_is_inside(path) ? first_rule(path, NEVER_THIS) : -1;
 }
 
 int place_gate(const char *path)
 {
-    for (size_t i = 0; place_is_inside(path) && i < n_patterns; i++)
-        if (glob_match(pattern_at(i), path + 1, true))
-            return gates[i] ? (int)i : -1;
-    return -1;
+    int rule = place_is_inside(path) ? never_rule_of(rules_ready(), path + 1) : -1;
+
+    return rule >= 0 && gates[rule] ? rule : -1;
 }
 
 int place_rule_below(const char *path)
 {
-    return first_rule(path, glob_path_is_literal_ancestor);
+    return first_rule(path, NEVER_ON_THE_WAY);
 }
 
 int place_rule_link(const char *path)
 {
-    return first_rule(path, is_meant);
+    return first_rule(path, NEVER_LINK);
 }
 
 /* ---- two places */
 
-static bool is_stricter(const struct glob *glob, const struct subject *here,
-                        const struct subject *there)
-{
-    struct glob_reach from;
-    struct glob_reach to;
-
-    if (here->is_too_long || there->is_too_long || glob_reach(glob, &here->names, &to))
-        return true;
-    return !glob_reach(glob, &there->names, &from) && !glob_reach_is_within(glob, &to, &from);
-}
-
-static struct subject there;
-
-static int first_stricter(const char *path, const char *other)
-{
-    static struct subject here;
-
-    (void)prepare(&here, path);
-    (void)prepare(&there, other);
-    for (size_t i = 0; i < n_patterns; i++)
-        if (is_stricter(pattern_at(i), &here, &there))
-            return (int)i;
-    return -1;
-}
+static struct never_move move;
 
 bool place_is_stricter(const char *path, const char *other)
 {
-    return first_stricter(path, other) >= 0;
+    return never_is_stricter(&move, rules_ready(), path, other);
 }
 
-/* A directory that is looked through, as if it stood at `path`, and not at `other`. */
-static struct {
-    char path[2 * PLACE_PATH_MAX];
-    char other[2 * PLACE_PATH_MAX];
-    unsigned n_entries;
-    int unclear; /* the rule to name where it cannot be looked through */
-} tree;
-
-/* The rule about what would stand at tree.path, but says nothing about tree.other. */
-static int judge_entry(bool is_link)
-{
-    static struct subject here;
-    struct glob_reach reach;
-
-    (void)prepare(&here, tree.path);
-    (void)prepare(&there, tree.other);
-    if (here.is_too_long || there.is_too_long)
-        return tree.unclear;
-    for (size_t i = 0; i < n_patterns; i++) {
-        const struct glob *glob = pattern_at(i);
-        bool concerns = glob_reach(glob, &here.names, &reach) ||
-                        (is_link && glob_reach_is_meant(glob, &reach, n_root_names));
-
-        if (concerns && !glob_reach(glob, &there.names, &reach) &&
-            !(is_link && glob_reach_is_meant(glob, &reach, n_root_names)))
-            return (int)i;
-    }
-    return -1;
-}
-
-static unsigned type_of(int fd, const struct dirent64 *entry)
+static enum never_type type_of(int fd, const struct dirent64 *entry)
 {
     struct stat st;
 
     if (entry->d_type != DT_UNKNOWN)
-        return entry->d_type;
+        return entry->d_type == DT_DIR   ? NEVER_DIRECTORY
+               : entry->d_type == DT_LNK ? NEVER_SYMLINK
+                                         : NEVER_FILE;
     if (raw(SYS_newfstatat, fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return DT_REG; /* gone */
-    return S_ISDIR(st.st_mode) ? DT_DIR : S_ISLNK(st.st_mode) ? DT_LNK : DT_REG;
+        return NEVER_FILE; /* gone */
+    return S_ISDIR(st.st_mode) ? NEVER_DIRECTORY : S_ISLNK(st.st_mode) ? NEVER_SYMLINK : NEVER_FILE;
 }
 
-static int look_through(int fd, char *end, char *other_end, unsigned depth);
+static int look_through(int fd, const struct never_place *place);
 
-static int look_at(int fd, const struct dirent64 *entry, char *end, char *other_end, unsigned depth)
+static int look_at(int fd, const struct dirent64 *entry, const struct never_place *place)
 {
-    unsigned type = type_of(fd, entry);
-    size_t room = strlen(entry->d_name) + 2;
+    struct never_place below;
+    int rule = never_move_look(&move, place, entry->d_name, type_of(fd, entry), &below);
 
-    if (end + room > tree.path + sizeof tree.path ||
-        other_end + room > tree.other + sizeof tree.other || ++tree.n_entries > MAX_ENTRIES)
-        return tree.unclear;
-    *end++ = *other_end++ = '/';
-    end = door_append(end, entry->d_name);
-    other_end = door_append(other_end, entry->d_name);
-    int rule = judge_entry(type == DT_LNK);
-    if (rule >= 0 || type != DT_DIR || !place_is_stricter(tree.path, tree.other))
+    if (rule != NEVER_LOOK_BELOW)
         return rule;
-    long below =
+    long below_fd =
         raw(SYS_openat, fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below < 0 || depth == MAX_DEPTH)
-        rule = tree.unclear;
-    else
-        rule = look_through((int)below, end, other_end, depth + 1);
-    if (below >= 0)
-        (void)raw(SYS_close, below);
+    if (below_fd < 0)
+        return move.unclear;
+    rule = look_through((int)below_fd, &below);
+    (void)raw(SYS_close, below_fd);
     return rule;
 }
 
-static int look_through(int fd, char *end, char *other_end, unsigned depth)
+static int look_through(int fd, const struct never_place *place)
 {
     _Alignas(struct dirent64) char buffer[2048];
     long n;
@@ -343,25 +249,25 @@ static int look_through(int fd, char *end, char *other_end, unsigned depth)
             int rule = -1;
 
             if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                rule = look_at(fd, entry, end, other_end, depth);
+                rule = look_at(fd, entry, place);
             if (rule >= 0)
                 return rule;
             at += entry->d_reclen;
         }
-    return n < 0 ? tree.unclear : -1;
+    return n < 0 ? move.unclear : -1;
 }
 
 int place_rule_within(const char *path, const char *other, int directory_fd)
 {
-    tree.unclear = first_stricter(path, other);
-    if (tree.unclear < 0)
-        return -1;
+    struct never_place top;
+    int rule = never_move_begin(&move, rules_ready(), path, other, &top);
+
+    if (rule != NEVER_LOOK_BELOW)
+        return rule;
     long fd = raw(SYS_openat, directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return tree.unclear;
-    tree.n_entries = 0;
-    char *end = door_append(tree.path, path);
-    int rule = look_through((int)fd, end, door_append(tree.other, other), 0);
+        return move.unclear;
+    rule = look_through((int)fd, &top);
     (void)raw(SYS_close, fd);
     return rule;
 }

@@ -165,20 +165,19 @@ static int refuse_never(const struct place *place, const struct plan *plan, int 
 }
 
 /* With the lock held. */
-static int ask_never(const struct place *place, const char *path, enum place_never what,
+static int ask_never(const struct place *place, const char *path, enum never_act act,
                      coop_error **err)
 {
-    const void *patterns = NULL;
+    const struct never_rules *rules = NULL;
     const struct plan *plan = NULL;
-    size_t n = 0;
-    int r = place_search_never(place->places, &patterns, &n, &plan, err);
+    int r = place_search_never(place->places, &rules, &plan, err);
 
     if (r < 0)
         return r;
-    int rule = place_never(patterns, n, path, what);
-    if (rule == -1)
+    int rule = place_never(rules, path, act);
+    if (rule == NEVER_NONE)
         return 0;
-    if (what == PLACE_NEVER_THIS || rule < 0)
+    if (act == NEVER_THIS || rule < 0)
         return refuse_never(place, plan, rule, err);
     return place_fail(err, EACCES, place->path,
                       "must stay a directory where it is, or become one: it is on the way to what "
@@ -199,7 +198,7 @@ static int judge_locked(const struct place *place, const char *path, coop_error 
     int r = place_search_find(places, path, place->exists ? &place->st : NULL, &found, err);
     if (r > 0 && (found.is_hidden || is_change))
         return refuse(place->path, found.rule, found.is_hidden, err);
-    return r < 0 || !is_change ? (r < 0 ? r : 0) : ask_never(place, path, PLACE_NEVER_THIS, err);
+    return r < 0 || !is_change ? (r < 0 ? r : 0) : ask_never(place, path, NEVER_THIS, err);
 }
 
 int place_judge(const struct place *place, coop_error **err)
@@ -292,9 +291,9 @@ bool place_shows(const struct place *place, const char *below, int directory_fd,
 
 int place_may_make(const struct place *place, enum place_new kind, coop_error **err)
 {
-    static const enum place_never asks[] = { [PLACE_NEW_FILE] = PLACE_NEVER_ON_THE_WAY,
-                                             [PLACE_NEW_DIRECTORY] = PLACE_NEVER_THIS,
-                                             [PLACE_NEW_LINK] = PLACE_NEVER_LINK };
+    static const enum never_act asks[] = { [PLACE_NEW_FILE] = NEVER_ON_THE_WAY,
+                                           [PLACE_NEW_DIRECTORY] = NEVER_THIS,
+                                           [PLACE_NEW_LINK] = NEVER_LINK };
     struct places *places = place->places;
     char space[PLACE_SPACE];
     const char *path = place_judge_path(places, place->root, place->below, space);
@@ -355,23 +354,22 @@ int place_may_remove(const struct place *place, coop_error **err)
 static int may_move_locked(const struct place *from, const char *from_path, const struct place *to,
                            const char *to_path, coop_error **err)
 {
-    const void *patterns = NULL;
+    const struct never_rules *rules = NULL;
     const struct plan *plan = NULL;
-    size_t n = 0;
     int r = S_ISDIR(from->st.st_mode) ? place_search_again(from->places, err) : 0;
 
     if (r == 0 && from_path && S_ISDIR(from->st.st_mode))
         r = held(from, from_path, false, err);
     if (r == 0 && from_path)
-        r = ask_never(from, from_path, PLACE_NEVER_ON_THE_WAY, err);
+        r = ask_never(from, from_path, NEVER_ON_THE_WAY, err);
     if (r == 0)
-        r = place_search_never(from->places, &patterns, &n, &plan, err);
+        r = place_search_never(from->places, &rules, &plan, err);
     if (r < 0)
         return r;
     /* What leaves the workspace, or comes into it, is compared with a place of no rules. */
-    int rule = place_never_moved(patterns, n, from_path ? from_path : "\001",
-                                 to_path ? to_path : "\001", from->fd);
-    return rule == -1 ? 0 : refuse_never(to, plan, rule, err);
+    int rule = place_never_moved(rules, from_path ? from_path : "\001", to_path ? to_path : "\001",
+                                 from->fd);
+    return rule == NEVER_NONE ? 0 : refuse_never(to, plan, rule, err);
 }
 
 int place_may_move(const struct place *from, const struct place *to, coop_error **err)

@@ -8,6 +8,7 @@
 
 #include "plan/plan.h"
 #include "plan/protect_scan.h"
+#include "policy/never.h"
 #include "policy/protect.h"
 #include "policy/view_place.h"
 #include "tools/place.h"
@@ -99,18 +100,13 @@ int place_search_again(struct places *places, coop_error **err);
 /* Of what is remembered: something in the directory that keeps it from being moved, or removed. */
 const struct protect_found *place_search_held(const struct places *places, const char *path,
                                               bool is_removing);
-/* The patterns of what nobody may make, wherever a git directory was found: packed, with their words. */
-int place_search_never(struct places *places, const void **patterns, size_t *n,
+/* The rules about what nobody may make, wherever a git directory was found, and their words. */
+int place_search_never(struct places *places, const struct never_rules **rules,
                        const struct plan **plan, coop_error **err);
 
-/* ---- place_never.c: what nobody may make; all with the lock held. The pattern's number, -1: there is
- * none, or -ENOMEM. */
+/* ---- place_never.c: what nobody may make; all with the lock held. The rule's number, NEVER_NONE, or
+ * -ENOMEM. */
 
-enum place_never {
-    PLACE_NEVER_THIS,       /* made or written */
-    PLACE_NEVER_ON_THE_WAY, /* made, not as a directory; or moved away */
-    PLACE_NEVER_LINK        /* made as a link */
-};
-int place_never(const void *patterns, size_t n, const char *path, enum place_never what);
+int place_never(const struct never_rules *rules, const char *path, enum never_act act);
 /* What may not come along when the directory (or what else `fd` is) moves. */
-int place_never_moved(const void *patterns, size_t n, const char *from, const char *to, int fd);
+int place_never_moved(const struct never_rules *rules, const char *from, const char *to, int fd);

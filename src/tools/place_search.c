@@ -25,8 +25,7 @@
 struct place_search {
     struct protect_scan scan;
     struct plan plan; /* holds the patterns of what nobody may make, and nothing else */
-    void *patterns;
-    size_t n_patterns;
+    struct never_rules never;
     const struct protect_found **by_path, **by_inode;
     int64_t looked_at_ns; /* when it began, as files count time */
     int64_t good_until_ns;
@@ -105,9 +104,9 @@ static int take_patterns(struct places *places, struct place_search *search, coo
     if (!search->plan.door_rules)
         return 0;
     memcpy(&header, search->plan.door_rules, sizeof header);
-    search->patterns = search->plan.door_rules + header.patterns_at;
-    search->n_patterns = glob_n_packed(search->patterns);
-    glob_unpack(search->patterns);
+    void *patterns = search->plan.door_rules + header.patterns_at;
+    glob_unpack(patterns);
+    search->never = (struct never_rules){ .patterns = patterns, .n = glob_n_packed(patterns) };
     return 0;
 }
 
@@ -167,15 +166,14 @@ static int refresh(struct places *places, coop_error **err)
     return place_search_again(places, err);
 }
 
-int place_search_never(struct places *places, const void **patterns, size_t *n,
+int place_search_never(struct places *places, const struct never_rules **rules,
                        const struct plan **plan, coop_error **err)
 {
     int r = refresh(places, err);
 
     if (r < 0)
         return r;
-    *patterns = places->search->patterns;
-    *n = places->search->n_patterns;
+    *rules = &places->search->never;
     *plan = &places->search->plan;
     return 0;
 }

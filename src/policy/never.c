@@ -1,0 +1,161 @@
+#include "never.h"
+
+#include <string.h>
+
+#include "policy/glob_pack.h"
+
+#define MAX_DEPTH   64
+#define MAX_ENTRIES 200000u
+
+static const struct glob *pattern_at(const struct never_rules *rules, size_t i)
+{
+    return glob_packed(rules->patterns, i);
+}
+
+void never_path_init(struct never_path *out, const struct never_rules *rules, const char *path)
+{
+    out->is_too_long =
+        !glob_path_init(&out->names, path, rules->n > 0 && pattern_at(rules, 0)->ignore_case);
+}
+
+/* ---- one path */
+
+static bool forbids(const struct never_rules *rules, size_t i, const struct never_path *path,
+                    struct glob_reach *reach)
+{
+    return glob_reach(pattern_at(rules, i), &path->names, reach);
+}
+
+static bool is_meant(const struct never_rules *rules, size_t i, const struct glob_reach *reach)
+{
+    return glob_reach_is_meant(pattern_at(rules, i), reach, rules->n_root_names);
+}
+
+static bool concerns(const struct never_rules *rules, size_t i, const struct never_path *path,
+                     enum never_act act)
+{
+    struct glob_reach reach;
+
+    if (act == NEVER_ON_THE_WAY)
+        return glob_path_is_literal_ancestor(pattern_at(rules, i), &path->names);
+    bool is_forbidden = forbids(rules, i, path, &reach);
+    return act == NEVER_LINK ? !is_forbidden && is_meant(rules, i, &reach) : is_forbidden;
+}
+
+int never_rule(const struct never_rules *rules, const struct never_path *path, enum never_act act)
+{
+    for (size_t i = 0; i < rules->n; i++)
+        if (path->is_too_long || concerns(rules, i, path, act))
+            return (int)i;
+    return NEVER_NONE;
+}
+
+int never_rule_of(const struct never_rules *rules, const char *path)
+{
+    for (size_t i = 0; i < rules->n; i++)
+        if (glob_match(pattern_at(rules, i), path, true))
+            return (int)i;
+    return NEVER_NONE;
+}
+
+/* ---- two places */
+
+static bool is_stricter(const struct never_move *move, size_t i)
+{
+    const struct glob *glob = pattern_at(move->rules, i);
+    struct glob_reach from;
+    struct glob_reach to;
+
+    if (forbids(move->rules, i, &move->here, &to))
+        return true;
+    return !forbids(move->rules, i, &move->there, &from) && !glob_reach_is_within(glob, &to, &from);
+}
+
+static bool prepare(struct never_move *move)
+{
+    never_path_init(&move->here, move->rules, move->path);
+    never_path_init(&move->there, move->rules, move->other);
+    return !move->here.is_too_long && !move->there.is_too_long;
+}
+
+/* A pattern that may be about something below the one path and not below the other. */
+static int first_stricter(struct never_move *move)
+{
+    bool is_clear = prepare(move);
+
+    for (size_t i = 0; i < move->rules->n; i++)
+        if (!is_clear || is_stricter(move, i))
+            return (int)i;
+    return NEVER_NONE;
+}
+
+/* The rule about what would stand at `path`, but says nothing about `other`. */
+static int judge(struct never_move *move, bool is_link)
+{
+    struct glob_reach reach;
+
+    if (!prepare(move))
+        return move->unclear;
+    for (size_t i = 0; i < move->rules->n; i++) {
+        bool is_concerned = forbids(move->rules, i, &move->here, &reach) ||
+                            (is_link && is_meant(move->rules, i, &reach));
+
+        if (is_concerned && !forbids(move->rules, i, &move->there, &reach) &&
+            !(is_link && is_meant(move->rules, i, &reach)))
+            return (int)i;
+    }
+    return NEVER_NONE;
+}
+
+static bool set_paths(struct never_move *move, const struct never_rules *rules, const char *path,
+                      const char *other)
+{
+    size_t n = strlen(path);
+    size_t other_n = strlen(other);
+
+    move->rules = rules;
+    move->n_entries = 0;
+    if (n >= sizeof move->path || other_n >= sizeof move->other)
+        return false;
+    memcpy(move->path, path, n + 1);
+    memcpy(move->other, other, other_n + 1);
+    return true;
+}
+
+bool never_is_stricter(struct never_move *move, const struct never_rules *rules, const char *path,
+                       const char *other)
+{
+    if (!set_paths(move, rules, path, other))
+        return rules->n > 0;
+    return first_stricter(move) != NEVER_NONE;
+}
+
+int never_move_begin(struct never_move *move, const struct never_rules *rules, const char *path,
+                     const char *other, struct never_place *out)
+{
+    if (!set_paths(move, rules, path, other))
+        return rules->n > 0 ? 0 : NEVER_NONE;
+    move->unclear = first_stricter(move);
+    *out = (struct never_place){ strlen(path), strlen(other), 0 };
+    return move->unclear == NEVER_NONE ? NEVER_NONE : NEVER_LOOK_BELOW;
+}
+
+int never_move_look(struct never_move *move, const struct never_place *place, const char *name,
+                    enum never_type type, struct never_place *out)
+{
+    size_t n = strlen(name) + 1; /* with a slash, or a NUL */
+
+    if (place->end + n + 1 > sizeof move->path || place->other_end + n + 1 > sizeof move->other ||
+        ++move->n_entries > MAX_ENTRIES)
+        return move->unclear;
+    move->path[place->end] = move->other[place->other_end] = '/';
+    memcpy(move->path + place->end + 1, name, n);
+    memcpy(move->other + place->other_end + 1, name, n);
+    int rule = judge(move, type == NEVER_SYMLINK);
+    if (rule != NEVER_NONE || type != NEVER_DIRECTORY || first_stricter(move) == NEVER_NONE)
+        return rule;
+    if (place->depth == MAX_DEPTH)
+        return move->unclear;
+    *out = (struct never_place){ place->end + n, place->other_end + n, place->depth + 1 };
+    return NEVER_LOOK_BELOW;
+}

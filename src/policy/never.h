@@ -1,0 +1,84 @@
+/*
+ * never.h - names that nobody may make: which pattern forbids a path, or a move
+ *
+ * `.git` may be made and moved to, hooks inside it may not be made: so nobody may prepare a directory
+ * with hooks under another name and move it there either. Where a directory's new place is stricter
+ * than its old one, it is looked through.
+ *
+ * Decided here once, for the door of a box and for the file tools; each of them looks at the files in
+ * its own way. Rules are told by their number.
+ *
+ * Pure: allocates nothing, and needs no libc but memcpy() and strlen().
+ */
+#pragma once
+
+#include "policy/glob_reach.h"
+
+#define NEVER_NONE (-1)
+
+struct never_rules {
+    const void *patterns; /* policy/glob_pack.h, unpacked; they all mind case, or none does */
+    size_t n;
+    size_t n_root_names; /* of a path, that no rule has words for */
+};
+
+/* A path's names, made ready once for all patterns. */
+struct never_path {
+    struct glob_path names;
+    bool is_too_long; /* to be looked at: every rule's business */
+};
+
+/* Borrows `path`. */
+void never_path_init(struct never_path *out, const struct never_rules *rules, const char *path);
+
+enum never_act {
+    NEVER_THIS,       /* written or made: this, or something above it */
+    NEVER_ON_THE_WAY, /* made, not as a directory; or moved away. Of patterns with wildcards only their
+                       * literal beginning counts: else no file could be made anywhere. */
+    NEVER_LINK        /* made as a link, which could lead to what was made elsewhere: here the words
+                       * behind a wildcard count as well */
+};
+
+/* The rule that forbids it. */
+int never_rule(const struct never_rules *rules, const struct never_path *path, enum never_act act);
+
+/* The first rule that the path itself is under. */
+int never_rule_of(const struct never_rules *rules, const char *path);
+
+/* ---- a directory that moves */
+
+#define NEVER_PATH_MAX   8192
+#define NEVER_LOOK_BELOW (-2)
+
+/* What is looked through, as if it stood at `path`, and not at `other`. */
+struct never_move {
+    const struct never_rules *rules;
+    struct never_path here, there;
+    char path[NEVER_PATH_MAX];
+    char other[NEVER_PATH_MAX];
+    unsigned n_entries;
+    int unclear; /* the rule to name where it cannot be looked through */
+};
+
+/* A directory that is being looked through. */
+struct never_place {
+    size_t end, other_end; /* of both paths */
+    unsigned depth;
+};
+
+enum never_type { NEVER_FILE, NEVER_DIRECTORY, NEVER_SYMLINK };
+
+/*
+ * NEVER_LOOK_BELOW: something in the directory may be forbidden at `path` that is not at `other`. Who
+ * asked goes through it, from *out on, or says `move->unclear` if that cannot be done.
+ */
+int never_move_begin(struct never_move *move, const struct never_rules *rules, const char *path,
+                     const char *other, struct never_place *out);
+
+/* A name in `place`: the rule about it; or NEVER_LOOK_BELOW, and it is *out. */
+int never_move_look(struct never_move *move, const struct never_place *place, const char *name,
+                    enum never_type type, struct never_place *out);
+
+/* Whether anything below the one path is forbidden that would not be below the other. */
+bool never_is_stricter(struct never_move *move, const struct never_rules *rules, const char *path,
+                       const char *other);
