@@ -280,6 +280,22 @@ TEST(a_file_that_is_a_mount_is_written_in_place)
     CHECK(count_entries("outside") == 1);
 }
 
+TEST(an_exception_is_written_where_no_other_name_may_be)
+{
+    world_begin();
+    world_directory("work/docs");
+    world_file("work/docs/ok", "old");
+    CHECK(coop_policy_add_protect(world_policy, "docs/*", COOP_PROTECT_KEEP, NULL) == 0);
+    CHECK(coop_policy_add_protect(world_policy, "docs/ok", COOP_PROTECT_SHOW, NULL) == 0);
+    CHECK(coop_policy_add_protect(world_policy, "docs/new", COOP_PROTECT_SHOW, NULL) == 0);
+    world_open();
+    CHECK(call(tool_write_file, "{\"path\": \"docs/ok\", \"content\": \"new\"}") == 0);
+    CHECK_STR(world_read("work/docs/ok"), "new");
+    CHECK(call(tool_write_file, "{\"path\": \"docs/new\", \"content\": \"new\"}") == 0);
+    CHECK(call(tool_write_file, "{\"path\": \"docs/x\", \"content\": \"new\"}") == -EACCES);
+    CHECK(call_said("'/work/docs/x' is protected"));
+}
+
 TEST(what_may_not_be_written_is_not)
 {
     world_begin();

@@ -36,7 +36,8 @@ static void draft_done(struct draft *draft)
     errno = saved;
 }
 
-/* A name that nobody uses and no rule is about. */
+/* A name that nobody uses and no rule is about. 1: no name may be made beside this one, which is an
+ * exception and exists. */
 static int choose_name(const struct place *place, char out[NAME_SIZE], coop_error **err)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -52,9 +53,13 @@ static int choose_name(const struct place *place, char out[NAME_SIZE], coop_erro
         if (r == -ENOMEM)
             return fail_no_memory(err);
     }
-    return -EACCES;
+    if (!place->exists)
+        return -EACCES;
+    coop_error_free(err ? take_ptr(*err) : NULL);
+    return 1;
 }
 
+/* 1: as choose_name(). */
 static int open_draft(const struct place *place, struct draft *draft, coop_error **err)
 {
     mode_t mode = place->exists ? 0600 : 0666;
@@ -66,7 +71,7 @@ static int open_draft(const struct place *place, struct draft *draft, coop_error
     if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
         return place_fail(err, errno, place->path, "cannot be written: %s", strerror(errno));
     int r = choose_name(place, name, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     draft->fd =
         openat(draft->parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -167,6 +172,7 @@ static int move_new(const struct place *place, struct draft *draft, const char *
     return r < 0 ? place_fail(err, -r, place->path, "cannot be made: %s", strerror(-r)) : 0;
 }
 
+/* 1: as choose_name(). */
 static int move_over(const struct place *place, struct draft *draft, const char *name,
                      coop_error **err)
 {
@@ -177,7 +183,7 @@ static int move_over(const struct place *place, struct draft *draft, const char 
         char chosen[NAME_SIZE];
 
         r = choose_name(place, chosen, err);
-        if (r < 0)
+        if (r != 0)
             return r;
         r = name_draft(draft, chosen);
         if (r < 0)
@@ -241,9 +247,8 @@ int replace_file(const struct place *place, const void *bytes, size_t n, coop_er
         r = write_bytes(place, draft.fd, bytes, n, err);
     if (r == 0)
         r = keep_face(place, draft.fd, err);
-    if (r == 1)
-        return write_in_place(place, bytes, n, err);
-    if (r < 0)
-        return r;
-    return place->exists ? move_over(place, &draft, name, err) : move_new(place, &draft, name, err);
+    if (r == 0)
+        r = place->exists ? move_over(place, &draft, name, err)
+                          : move_new(place, &draft, name, err);
+    return r == 1 ? write_in_place(place, bytes, n, err) : r;
 }
