@@ -87,6 +87,33 @@ refused "nor replaced" run sh -c 'echo x >x; mv -f x .env'
 refused "nor by root inside" run --uid 0 cat .env
 is "a pattern with wildcards can be taken back" "$(run --protect-write 'certs/*' --unprotect 'certs/*' sh -c 'cat certs/public.key >/tmp/k; cat /tmp/k >certs/public.key && echo written' 2>&1)" written
 refused "by nothing before it" run --unprotect 'certs/*' --protect-write 'certs/*' sh -c 'echo x >certs/public.key'
+mkdir -p ws/docs/old ws/cabinet && echo x | tee ws/docs/ok.txt ws/docs/a.txt ws/docs/old/x ws/cabinet/public.txt ws/cabinet/x >/dev/null
+most=(--protect-write 'docs/*' --unprotect docs/ok.txt --unprotect docs/new --unprotect 'docs/old')
+is "the most specific wins: an exception in a pattern with wildcards" "$(run "${most[@]}" sh -c 'echo y >docs/ok.txt && mkdir docs/new && echo y >docs/new/x && echo y >docs/old/x && mv docs/old/x docs/new/y && rm -r docs/new && cat docs/ok.txt')" y
+for act in 'echo x >docs/a.txt' 'echo x >docs/b.txt' 'mkdir docs/b' 'mv docs/ok.txt docs/b' 'ln docs/ok.txt docs/b' 'ln -s ok.txt docs/b' 'mv docs other' \
+    'mkdir pre && echo x >pre/b && mv docs/old away && mv pre docs/old2' 'mv docs/a.txt docs/new'; do
+    refused "and nothing but the exception: $act" run "${most[@]}" sh -c "$act"
+done
+rm -rf ws/away ws/pre ws/docs/old && mkdir ws/docs/old
+run --protect-write '**/gen/*' --unprotect from/gen/ok sh -c 'mkdir -p from/gen to && echo x >from/gen/ok && mv from/gen to/gen' 2>/dev/null
+is "what an exception let be made is not moved to where there is none" "$(find ws/from ws/to -type f)" ws/from/gen/ok
+rm -rf ws/from ws/to
+refused "an exception in a directory that is hidden is none" run --protect 'cabinet/**' --unprotect cabinet/public.txt cat cabinet/public.txt
+refused "nor if it is hidden by its name" run --protect cabinet --unprotect cabinet/public.txt cat cabinet/public.txt
+is "it is one in what is hidden by itself" "$(run --protect 'cabinet/*' --unprotect cabinet/public.txt sh -c 'cat cabinet/public.txt; cat cabinet/x 2>/dev/null')" x
+refused "nor one in a directory that is kept" run --protect-write docs --unprotect docs/ok.txt sh -c 'echo x >docs/ok.txt'
+ln -s ../ca.pem ws/docs/link && ln -s nowhere ws/docs/gone
+for act in 'rm docs/link' 'mv docs/link x' 'ln -sfn x docs/gone' 'rm docs/gone'; do
+    refused "a link whose name is kept stays: $act" run --protect-write 'docs/*' sh -c "$act"
+done
+is "and leads where it led" "$(run --protect-write 'docs/*' cat docs/link)" "$(cat ws/ca.pem)"
+git init -q ws/docs/repo
+for pattern in docs/repo/.git '**/.git' 'docs/**'; do
+    refused "a git directory can be hidden, by $pattern" run --protect "$pattern" cat docs/repo/.git/HEAD
+    refused "or kept" run --protect-write "$pattern" rm docs/repo/.git/HEAD
+done
+ok "else it can be removed" run rm -r docs/repo
+refused "built-in exceptions are for reading" run --protect-write '**/*' sh -c 'echo x >new.pub'
 refused "a link to it stays what it is" run rm linked/.env
 refused "and where it is" run mv linked/.env x
 refused "nor is it replaced" run ln -sfn elsewhere linked/.env

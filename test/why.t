@@ -59,6 +59,18 @@ name = "olga"
 trust = "owner"
 match = ["x:olga"]
 END
+most=(--protect-write 'docs/*' --unprotect docs/ok.txt --unprotect 'docs/new')
+says "an exception in a pattern with wildcards" "^allowed: write docs/ok.txt" "${most[@]}" write docs/ok.txt
+says "of a directory, what is in it" "^allowed: write docs/new/x" "${most[@]}" write docs/new/x
+says "and nothing else there" "^denied: write docs/a\|.*protect.no_write 'docs/\*'" "${most[@]}" write docs/a
+mkdir -p ws/cabinet && echo x >ws/cabinet/public
+for pattern in cabinet 'cabinet/**'; do
+    says "no exception in a directory that is hidden by $pattern" "^denied: read cabinet/public\|" --protect "$pattern" --unprotect cabinet/public read cabinet/public
+    says "nor in one that is kept" "^denied: write cabinet/public\|" --protect-write "$pattern" --unprotect cabinet/public write cabinet/public
+done
+says "one in what is hidden by itself" "^allowed: read cabinet/public" --protect 'cabinet/*' --unprotect cabinet/public read cabinet/public
+says "built-in exceptions are for reading" "^denied: write new.pub" --protect-write '**/*' write new.pub
+rm -r ws/cabinet
 says "a file's line" "mount '$T/home' at '$T/home' \(f.toml:4:19\)" --config f.toml read "$T/home/.ssh/id_rsa"
 says "of a block" "blocked_paths 'private' \(f.toml:5:18\)" --policy f.toml read private/x
 says "of the network" "network 'off' \(f.toml:3:11\)" --config f.toml connect 1.2.3.4:5
@@ -172,7 +184,7 @@ make_policy() {
         chance 6 || continue
         if chance 2; then flags+=(--block "$s"); else blocked+=("$s"); fi
     done
-    for s in 'src/*.c' deep secrets '**/*.txt' README keys 'node_modules/**/.env' tool.sh; do
+    for s in 'src/*.c' deep secrets '**/*.txt' README keys 'node_modules/**/.env' tool.sh 'src/*' src/main.c 'deep/**' '**/new*' deep/a/b/new.txt 'sub/*'; do
         chance 7 || continue
         pick hide keep show; case $W in
         hide) if chance 2; then flags+=(--protect "$s"); else deny+=("$s"); fi ;;

@@ -107,7 +107,7 @@ const struct schema_row schema_rows[] = {
     { "protect", SCHEMA_TABLE, PROJECT_FREE, 0, NULL, "paths of the workspace that are kept from commands" },
     { "protect.defaults", SCHEMA_BOOL, PROJECT_STRICTER, STRICT, "true", "also protect what coop protects by itself" },
     { "protect.deny", SCHEMA_TEXT, PROJECT_MORE, LIST, NULL, "patterns of files that can be neither read nor written" },
-    { "protect.allow", SCHEMA_TEXT, PROJECT_FEWER, LIST, NULL, "exceptions from deny" },
+    { "protect.allow", SCHEMA_TEXT, PROJECT_FEWER, LIST, NULL, "exceptions from deny and from no_write, for what a pattern names and nothing around it" },
     { "protect.no_write", SCHEMA_TEXT, PROJECT_MORE, LIST, NULL, "patterns of files that can be read only" },
     { "protect.ignore_case", SCHEMA_BOOL, PROJECT_SAME, 0, "false", "patterns match in upper and lower case" },
 

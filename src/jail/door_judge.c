@@ -76,7 +76,9 @@ bool place_rules_load(int fd)
     gates = rules + header.gates_at;
     patterns = rules + header.patterns_at;
     never.patterns = patterns;
-    never.n = glob_n_packed(patterns);
+    never.n = header.n_rules;
+    if (header.exceptions_at)
+        never.exceptions = (const void *)(rules + header.exceptions_at);
     return true;
 }
 

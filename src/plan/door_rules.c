@@ -10,22 +10,34 @@
 #include "plan/door_rules.h"
 #include "plan/plan.h"
 #include "policy/glob_pack.h"
+#include "policy/never.h"
 #include "policy/path_set.h"
 
-void plan_never_add(struct plan *plan, const struct plan_never *never)
+static void append(struct plan *plan, struct plan_never **items, size_t *n, size_t *capacity,
+                   const struct plan_never *item)
 {
-    if (plan->n_never == plan->never_capacity) {
-        size_t capacity = plan->never_capacity ? 2 * plan->never_capacity : 64;
-        struct plan_never *more = plan_memory(plan, capacity * sizeof *more);
+    if (*n == *capacity) {
+        size_t wanted = *capacity ? 2 * *capacity : 64;
+        struct plan_never *more = plan_memory(plan, wanted * sizeof *more);
 
         if (!more)
             return;
-        if (plan->n_never > 0)
-            memcpy(more, plan->never, plan->n_never * sizeof *more);
-        plan->never = more;
-        plan->never_capacity = capacity;
+        if (*n > 0)
+            memcpy(more, *items, *n * sizeof *more);
+        *items = more;
+        *capacity = wanted;
     }
-    plan->never[plan->n_never++] = *never;
+    (*items)[(*n)++] = *item;
+}
+
+void plan_never_add(struct plan *plan, const struct plan_never *never)
+{
+    append(plan, &plan->never, &plan->n_never, &plan->never_capacity, never);
+}
+
+void plan_lift_add(struct plan *plan, const struct plan_never *exception)
+{
+    append(plan, &plan->lifts, &plan->n_lifts, &plan->lifts_capacity, exception);
 }
 
 void plan_never_root(struct plan *plan, const char *root, int fd)
@@ -121,8 +133,31 @@ static void append_roots(const struct plan *plan, struct buffer *out, bool ignor
     header->gates_at = (uint32_t)out->length;
     for (size_t i = 0; i < plan->n_never; i++)
         buffer_append_char(out, plan->never[i].has_gate);
+}
+
+static void align(struct buffer *out)
+{
     while (!out->failed && out->length % 8)
         buffer_append_char(out, '\0');
+}
+
+/* Exceptions are packed behind the rules. */
+static void append_exceptions(const struct plan *plan, struct buffer *out,
+                              struct door_rules_header *header)
+{
+    align(out);
+    header->n_rules = (uint32_t)plan->n_never;
+    header->exceptions_at = plan->n_lifts > 0 ? (uint32_t)out->length : 0;
+    for (size_t i = 0; plan->n_lifts > 0 && i < plan->n_never; i++) {
+        const struct plan_never *never = &plan->never[i];
+        const struct never_exceptions exceptions = {
+            (uint32_t)(plan->n_never + never->lifted_from),
+            (uint32_t)(plan->n_never + never->lifted_to),
+        };
+
+        buffer_append(out, &exceptions, sizeof exceptions);
+    }
+    align(out);
     header->patterns_at = (uint32_t)out->length;
 }
 
@@ -166,12 +201,15 @@ int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
         return 0;
     if (plan->failed)
         return fail_no_memory(err);
-    (void)buffer_reserve(&out, sizeof header + plan->n_never * PACKED_SIZE);
+    (void)buffer_reserve(&out, sizeof header + (plan->n_never + plan->n_lifts) * PACKED_SIZE);
     buffer_append(&out, &header, sizeof header);
     append_roots(plan, &out, ignore_case, &header);
-    glob_pack_begin(&packing, &out, plan->n_never);
+    append_exceptions(plan, &out, &header);
+    glob_pack_begin(&packing, &out, plan->n_never + plan->n_lifts);
     for (size_t i = 0; r == 0 && i < plan->n_never; i++)
         r = pack(&packing, &plan->never[i], ignore_case, &text, err);
+    for (size_t i = 0; r == 0 && i < plan->n_lifts; i++)
+        r = pack(&packing, &plan->lifts[i], ignore_case, &text, err);
     if (r < 0)
         return r;
     header.size = (uint32_t)out.length;
@@ -179,7 +217,8 @@ int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
         return fail_no_memory(err);
     if (out.length > DOOR_RULES_MAX)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
-                         "%zu patterns of protected paths are too many", plan->n_never);
+                         "%zu patterns of protected paths are too many",
+                         plan->n_never + plan->n_lifts);
     memcpy(out.data, &header, sizeof header);
     plan->door_rules_length = out.length;
     plan->door_rules = take_ptr(out.data);

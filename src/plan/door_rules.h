@@ -2,7 +2,7 @@
  * door_rules.h - what the door protects, as bytes: made by the plan, read by init
  *
  *   header, held (policy/path_set.h), roots (strings, each with its NUL), outside, hidden, aliases, gates,
- *   padding to 8, packed patterns (policy/glob_pack.h)
+ *   padding to 8, exceptions (policy/never.h), padding to 8, packed patterns (policy/glob_pack.h)
  *
  * Roots are directories of the box, "/work" say: only there does anything need deciding. Patterns
  * are about paths of the box without their leading slash: "work/.git/hooks".
@@ -21,6 +21,8 @@ struct door_rules_header {
     uint32_t held_at;    /* directories with something hidden below: they may not be moved */
     uint32_t aliases_at; /* pairs: a place, and where the rules know it; likewise */
     uint32_t gates_at;   /* a byte for each pattern: 1 if it has a gate (jail/door_gate.h) */
+    uint32_t n_rules;    /* patterns; those that follow them are exceptions */
+    uint32_t exceptions_at; /* for each of them those that lift it; 0: there are none */
     uint32_t patterns_at;
 };
 

@@ -119,7 +119,9 @@ struct plan_never {
     struct origin origin;
     bool
         has_gate; /* git's configuration: what git writes there is looked at, and harmless passes */
+    size_t lifted_from, lifted_to; /* by these of the plan's exceptions */
 };
+
 
 /* A part of a protected root that is also shown elsewhere: the same names, the same rules. */
 struct plan_alias {
@@ -237,6 +239,8 @@ struct plan {
                                 * protected; init does it on behalf */
     struct plan_never *never;
     size_t n_never, never_capacity;
+    struct plan_never *lifts; /* exceptions to them, those of one root by growing weight */
+    size_t n_lifts, lifts_capacity;
     struct plan_alias aliases[16];
     size_t n_aliases;
     struct plan_strings held; /* directories with something hidden below: they may not be moved */
@@ -328,6 +332,7 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
 int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
               coop_error **err);
 void plan_never_add(struct plan *plan, const struct plan_never *never);
+void plan_lift_add(struct plan *plan, const struct plan_never *exception);
 void plan_never_root(struct plan *plan, const char *root, int fd);
 void plan_alias_add(struct plan *plan, const char *target, const char *canonical);
 /* The pattern and where it stands; false if there is no such rule. */

@@ -230,7 +230,8 @@ static bool is_left_to_door(const struct plan *plan, const struct protect_found 
 /* Stays where it is, and what it is. */
 static bool is_held(const struct protect_found *found)
 {
-    return found->kind == FOUND_GIT_DIRECTORY || found->kind == FOUND_LINK;
+    return found->kind == FOUND_GIT_DIRECTORY || found->kind == FOUND_LINK ||
+           found->kind == FOUND_KEPT_LINK;
 }
 
 static bool is_secret(const struct protect_found *found)
@@ -238,14 +239,15 @@ static bool is_secret(const struct protect_found *found)
     return found->kind == FOUND_HIDE || found->kind == FOUND_LINK;
 }
 
-/* Where the workspace is the root, not all of it is seen, and its top level needs no masks to hide. */
+/* Where the workspace is the root, not all of it is seen, and its top level needs no masks to hide, nor
+ * to hold links. */
 static bool is_beside_root(const struct plan *plan, const struct place *place,
                            const struct protect_found *found)
 {
     if (!plan->is_root_view || place->target[1])
         return false;
     return !plan_project_shows(plan, found->path) ||
-           (is_secret(found) && !strchr(found->path, '/'));
+           ((is_secret(found) || found->kind == FOUND_KEPT_LINK) && !strchr(found->path, '/'));
 }
 
 static void emit_found(struct plan *plan, const struct place *place,
@@ -269,6 +271,7 @@ static void emit_found(struct plan *plan, const struct place *place,
         break;
     case FOUND_GIT_DIRECTORY:
     case FOUND_LINK:
+    case FOUND_KEPT_LINK:
         add_step(plan, STEP_HOLD, path, found);
         break;
     }

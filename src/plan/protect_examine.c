@@ -236,20 +236,39 @@ static int examine_hiding(struct scan *scan, const struct subject *subject, bool
     }
 }
 
-static int examine_keeping(struct scan *scan, const struct subject *subject, coop_error **err)
+static const struct protect_rule *keeping_rule(struct scan *scan, const struct subject *subject,
+                                               bool *out_nested)
 {
     bool is_directory = S_ISDIR(subject->st.st_mode);
     const struct scan_record *record = subject->record;
     const struct protect_rule *rule =
         protect_keeps(scan->protect, subject->rule_path, is_directory);
-    bool is_nested = false;
 
+    *out_nested = false;
     if (!rule && record_is_in_git(record->mode) &&
         !protect_shows(scan->protect, subject->rule_path, is_directory)) {
         rule =
             protect_keeps_in_git(scan->protect, subject->rule_path + record->git_at, is_directory);
-        is_nested = rule && !scan->options->is_git_directory;
+        *out_nested = rule && !scan->options->is_git_directory;
     }
+    return rule;
+}
+
+/* The link itself; what it leads to is another matter. */
+static int examine_kept_link(struct scan *scan, const struct subject *subject, coop_error **err)
+{
+    bool is_nested;
+    const struct protect_rule *rule = keeping_rule(scan, subject, &is_nested);
+
+    return rule ? add(scan, FOUND_KEPT_LINK, subject, rule, is_nested, err) : 0;
+}
+
+static int examine_keeping(struct scan *scan, const struct subject *subject, coop_error **err)
+{
+    bool is_directory = S_ISDIR(subject->st.st_mode);
+    bool is_nested;
+    const struct protect_rule *rule = keeping_rule(scan, subject, &is_nested);
+
     if (!rule)
         return 0;
     enum protect_found_kind kind =
@@ -354,12 +373,18 @@ static int examine(struct scan *scan, const struct scan_record *record, const ch
 
     if (fstatat(scan->root_fd, path, &subject.st, AT_SYMLINK_NOFOLLOW) < 0)
         return is_gone(errno) ? 0 : fail_look(errno, path, err);
-    if (is_git(scan, subject.name) && record->mode != RECORD_GIT && !S_ISLNK(subject.st.st_mode))
-        return examine_git(scan, &subject, err);
+    if (is_git(scan, subject.name) && record->mode != RECORD_GIT && !S_ISLNK(subject.st.st_mode)) {
+        bool is_hidden;
+        int r = examine_subject(scan, &subject, &is_hidden, err);
+
+        return r < 0 || is_hidden ? r : examine_git(scan, &subject, err);
+    }
     if (S_ISLNK(subject.st.st_mode)) {
         bool is_inside = false;
-        int r = follow(scan, path, target, &subject.st, &is_inside, err);
+        int r = examine_kept_link(scan, &subject, err);
 
+        if (r == 0)
+            r = follow(scan, path, target, &subject.st, &is_inside, err);
         if (r < 0 || !is_inside)
             return r;
         if (is_git(scan, subject.name) && record->mode != RECORD_GIT)

@@ -13,13 +13,39 @@
 #include "plan/project.h"
 #include "plan/protect_private.h"
 
-static void add(struct plan *plan, const char *root, const char *pattern,
-                const struct protect_rule *rule)
+/* Where rules are added: a tree, and which of the plan's exceptions hold there. */
+struct tree {
+    struct plan *plan;
+    const char *root;
+    size_t lifted_from, lifted_to;
+};
+
+/* `outweighs` as many of the exceptions. */
+static void add(const struct tree *tree, const char *pattern, const struct protect_rule *rule,
+                size_t outweighs)
 {
-    plan_never_add(plan, &(struct plan_never){ .root = root,
-                                               .pattern = pattern,
-                                               .origin = rule->origin,
-                                               .has_gate = rule->conditions & PROTECT_GIT_CONFIG });
+    plan_never_add(tree->plan,
+                   &(struct plan_never){ .root = tree->root,
+                                         .pattern = pattern,
+                                         .origin = rule->origin,
+                                         .has_gate = rule->conditions & PROTECT_GIT_CONFIG,
+                                         .lifted_from = tree->lifted_from + outweighs,
+                                         .lifted_to = tree->lifted_to });
+}
+
+static void add_exceptions(struct tree *tree, struct protect *rules)
+{
+    size_t n = protect_n_exceptions(rules);
+
+    tree->lifted_from = tree->plan->n_lifts;
+    for (size_t i = 0; i < n; i++) {
+        const struct protect_rule *rule = protect_exception(rules, i);
+
+        plan_lift_add(tree->plan, &(struct plan_never){ .root = tree->root,
+                                                        .pattern = rule->pattern,
+                                                        .origin = rule->origin });
+    }
+    tree->lifted_to = tree->plan->n_lifts;
 }
 
 /* A path of the tree as a pattern for itself, and what follows it. */
@@ -52,7 +78,7 @@ static bool is_taken_back(const struct protect *rules, size_t i)
     return false;
 }
 
-/* An exception that somebody made for just this. */
+/* An exception that somebody made for just this: then nothing is on the way to it either. */
 static bool is_excepted(struct protect *rules, size_t i)
 {
     const char *pattern = protect_rule(rules, i)->pattern;
@@ -64,9 +90,11 @@ static bool is_excepted(struct protect *rules, size_t i)
     return !protect_keeps(rules, pattern, false) && !protect_keeps(rules, pattern, true);
 }
 
-static void add_git_directory(struct plan *plan, struct protect *rules, const char *root,
-                              const char *directory)
+/* There, any exception outweighs the rules. */
+static void add_git_directory(const struct tree *tree, struct protect *rules, const char *directory)
 {
+    struct plan *plan = tree->plan;
+
     for (size_t i = 0; i < protect_n_git_defaults; i++) {
         const struct protect_rule *rule = &protect_git_defaults[i];
         const char *slash = *directory ? "/" : "";
@@ -75,27 +103,30 @@ static void add_git_directory(struct plan *plan, struct protect *rules, const ch
         const char *pattern = rest ? literal(plan, directory, rest) : NULL;
 
         if (pattern && path && !protect_shows(rules, path, true))
-            add(plan, root, pattern, rule);
+            add(tree, pattern, rule, 0);
     }
 }
 
 void protect_never(struct plan *plan, struct protect *rules, const struct protect_scan *scan,
                    const char *root, int root_fd)
 {
+    struct tree tree = { plan, root, 0, 0 };
+
+    add_exceptions(&tree, rules);
     for (size_t i = 0; i < protect_n_rules(rules); i++) {
         const struct protect_rule *rule = protect_rule(rules, i);
 
         if (rule->action == COOP_PROTECT_KEEP && !is_excepted(rules, i))
-            add(plan, root, rule->pattern, rule);
+            add(&tree, rule->pattern, rule, protect_n_outweighed(rules, i));
     }
     for (size_t i = 0; i < scan->n_git_directories; i++)
-        add_git_directory(plan, rules, root, scan->git_directories[i]);
+        add_git_directory(&tree, rules, scan->git_directories[i]);
     for (size_t i = 0; i < scan->n_found; i++) {
         const struct protect_found *found = &scan->found[i];
         const char *pattern = found->is_gitfile ? literal(plan, found->path, "") : NULL;
 
         if (pattern)
-            add(plan, root, pattern, found->rule);
+            add(&tree, pattern, found->rule, tree.lifted_to - tree.lifted_from);
     }
     if (plan->n_never > 0)
         plan_never_root(plan, root, root_fd);
@@ -144,7 +175,9 @@ void protect_never_mounts(struct plan *plan)
 
 void protect_never_in_git(struct plan *plan, const char *root, int root_fd)
 {
+    const struct tree tree = { plan, root, 0, 0 };
+
     for (size_t i = 0; i < protect_n_git_defaults; i++)
-        add(plan, root, protect_git_defaults[i].pattern, &protect_git_defaults[i]);
+        add(&tree, protect_git_defaults[i].pattern, &protect_git_defaults[i], 0);
     plan_never_root(plan, root, root_fd);
 }

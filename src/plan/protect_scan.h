@@ -28,7 +28,8 @@ enum protect_found_kind {
     FOUND_KEEP,          /* one that nobody may write */
     FOUND_GIT_CONFIG,    /* likewise, and its credentials are not for reading */
     FOUND_GIT_DIRECTORY, /* one that must not be moved away */
-    FOUND_LINK /* to what is hidden: without it, the next box would know of no secret there */
+    FOUND_LINK,     /* to what is hidden: without it, the next box would know of no secret there */
+    FOUND_KEPT_LINK /* a link whose name nobody may write */
 };
 
 struct protect_found {

@@ -58,18 +58,41 @@ static bool step(const struct glob *glob, struct glob_reach *reach, const struct
     return is_alive;
 }
 
-bool glob_reach(const struct glob *glob, const struct glob_path *path, struct glob_reach *out)
+void glob_reach_start(const struct glob *glob, struct glob_reach *out)
 {
     for (size_t i = 0; i <= glob->n_components / 64; i++)
         out->bits[i] = 0;
     add(glob, out, 0);
-    for (size_t i = 0; i < path->n; i++) {
-        if (!step(glob, out, &path->names[i]))
+}
+
+bool glob_reach_next(const struct glob *glob, const struct glob_path *path, size_t *n,
+                     struct glob_reach *reach)
+{
+    while (*n < path->n) {
+        if (!step(glob, reach, &path->names[(*n)++]))
             return false;
-        if (has(out, glob->n_components))
+        if (has(reach, glob->n_components))
             return true;
     }
     return false;
+}
+
+bool glob_reach(const struct glob *glob, const struct glob_path *path, struct glob_reach *out)
+{
+    size_t n = 0;
+
+    glob_reach_start(glob, out);
+    return glob_reach_next(glob, path, &n, out);
+}
+
+bool glob_reach_exactly(const struct glob *glob, const struct glob_path *path, size_t n,
+                        struct glob_reach *out)
+{
+    glob_reach_start(glob, out);
+    for (size_t i = 0; i < n; i++)
+        if (!step(glob, out, &path->names[i]))
+            return false;
+    return has(out, glob->n_components);
 }
 
 bool glob_reach_is_within(const struct glob *glob, const struct glob_reach *a,

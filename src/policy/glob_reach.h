@@ -30,6 +30,18 @@ bool glob_path_init(struct glob_path *path, const char *text, bool ignore_case);
 /* Whether the path or something above it matches. If not, *out says what is left to match. */
 bool glob_reach(const struct glob *glob, const struct glob_path *path, struct glob_reach *out);
 
+/*
+ * The same, prefix by prefix, for who goes on after a match: *n names of the path are behind, 0 after
+ * glob_reach_start(). True: the first *n names match.
+ */
+void glob_reach_start(const struct glob *glob, struct glob_reach *out);
+bool glob_reach_next(const struct glob *glob, const struct glob_path *path, size_t *n,
+                     struct glob_reach *reach);
+
+/* Whether just the first `n` names match, whatever is above them; *out says what is left below. */
+bool glob_reach_exactly(const struct glob *glob, const struct glob_path *path, size_t n,
+                        struct glob_reach *out);
+
 /* Whether all that could match below `a` could also below `b`. */
 bool glob_reach_is_within(const struct glob *glob, const struct glob_reach *a,
                           const struct glob_reach *b);

@@ -20,10 +20,33 @@ void never_path_init(struct never_path *out, const struct never_rules *rules, co
 
 /* ---- one path */
 
+/* An exception for directories only is none for the last name: nobody knows what it will be. */
+static bool is_lifted(const struct never_rules *rules, size_t i, const struct glob_path *path,
+                      size_t n)
+{
+    struct glob_reach reach;
+
+    for (size_t k = rules->exceptions[i].from; k < rules->exceptions[i].to; k++) {
+        const struct glob *exception = pattern_at(rules, k);
+
+        if (!(exception->only_directories && n == path->n) &&
+            glob_reach_exactly(exception, path, n, &reach))
+            return true;
+    }
+    return false;
+}
+
 static bool forbids(const struct never_rules *rules, size_t i, const struct never_path *path,
                     struct glob_reach *reach)
 {
-    return glob_reach(pattern_at(rules, i), &path->names, reach);
+    const struct glob *glob = pattern_at(rules, i);
+    size_t n = 0;
+
+    glob_reach_start(glob, reach);
+    while (glob_reach_next(glob, &path->names, &n, reach))
+        if (!rules->exceptions || !is_lifted(rules, i, &path->names, n))
+            return true;
+    return false;
 }
 
 static bool is_meant(const struct never_rules *rules, size_t i, const struct glob_reach *reach)
@@ -50,15 +73,47 @@ int never_rule(const struct never_rules *rules, const struct never_path *path, e
     return NEVER_NONE;
 }
 
+static bool is_shown(const struct never_rules *rules, size_t i, const char *path)
+{
+    if (!rules->exceptions)
+        return false;
+    for (size_t k = rules->exceptions[i].from; k < rules->exceptions[i].to; k++)
+        if (glob_match(pattern_at(rules, k), path, false))
+            return true;
+    return false;
+}
+
 int never_rule_of(const struct never_rules *rules, const char *path)
 {
     for (size_t i = 0; i < rules->n; i++)
-        if (glob_match(pattern_at(rules, i), path, true))
+        if (glob_match(pattern_at(rules, i), path, true) && !is_shown(rules, i, path))
             return (int)i;
     return NEVER_NONE;
 }
 
 /* ---- two places */
+
+/* Whether an exception may lift the rule below `there`, and would not below `here`. */
+static bool loses_exception(const struct never_move *move, size_t i)
+{
+    const struct never_rules *rules = move->rules;
+    const struct glob_path *here = &move->here.names;
+    const struct glob_path *there = &move->there.names;
+    struct glob_reach from;
+    struct glob_reach to;
+
+    if (!rules->exceptions)
+        return false;
+    for (size_t k = rules->exceptions[i].from; k < rules->exceptions[i].to; k++) {
+        const struct glob *exception = pattern_at(rules, k);
+
+        (void)glob_reach_exactly(exception, there, there->n, &from);
+        (void)glob_reach_exactly(exception, here, here->n, &to);
+        if (!glob_reach_is_within(exception, &from, &to))
+            return true;
+    }
+    return false;
+}
 
 static bool is_stricter(const struct never_move *move, size_t i)
 {
@@ -68,7 +123,10 @@ static bool is_stricter(const struct never_move *move, size_t i)
 
     if (forbids(move->rules, i, &move->here, &to))
         return true;
-    return !forbids(move->rules, i, &move->there, &from) && !glob_reach_is_within(glob, &to, &from);
+    if (forbids(move->rules, i, &move->there, &from))
+        return false;
+    return !glob_reach_is_within(glob, &to, &from) ||
+           (glob_reach_goes_on(glob, &to) && loses_exception(move, i));
 }
 
 static bool prepare(struct never_move *move)

@@ -5,6 +5,10 @@
  * with hooks under another name and move it there either. Where a directory's new place is stricter
  * than its old one, it is looked through.
  *
+ * A rule is about a path and all that is below it. Of each path above, and of the path itself, the most
+ * specific pattern decides: an exception lifts a rule for the very path that it names. Below that, the
+ * rule may match again.
+ *
  * Decided here once, for the door of a box and for the file tools; each of them looks at the files in
  * its own way. Rules are told by their number.
  *
@@ -16,10 +20,18 @@
 
 #define NEVER_NONE (-1)
 
+/* The exceptions that say more than a rule, or as much and later: patterns with these numbers. */
+struct never_exceptions {
+    uint32_t from, to;
+};
+
 struct never_rules {
-    const void *patterns; /* policy/glob_pack.h, unpacked; they all mind case, or none does */
-    size_t n;
-    size_t n_root_names; /* of a path, that no rule has words for */
+    /* policy/glob_pack.h, unpacked: the rules', then those of exceptions. They all mind case, or none
+     * does. */
+    const void *patterns;
+    size_t n;                                  /* rules */
+    const struct never_exceptions *exceptions; /* for each rule; NULL: there are none */
+    size_t n_root_names;                       /* of a path, that no rule has words for */
 };
 
 /* A path's names, made ready once for all patterns. */

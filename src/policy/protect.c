@@ -46,7 +46,9 @@ struct protect {
     uint16_t buckets[SCREEN_BUCKETS];
     uint16_t *others; /* entries that are not literals */
     size_t n_others;
-    struct entry *git; /* the rules for git directories */
+    struct entry *git;         /* the rules for git directories */
+    struct entry **exceptions; /* that somebody made, by growing weight; NULL until first needed */
+    size_t n_exceptions;
 };
 
 /* ---- the screen */
@@ -228,6 +230,7 @@ void protect_free(struct protect *protect)
     free(protect->entries);
     free(protect->others);
     free(protect->git);
+    free(protect->exceptions);
     free(protect);
 }
 
@@ -281,6 +284,9 @@ void protect_ignore_case(struct protect *protect)
 {
     protect->ignore_case = true;
     protect->has_any = true; /* as add_to_screen() */
+    free(protect->exceptions);
+    protect->exceptions = NULL;
+    protect->n_exceptions = 0;
     for (size_t i = 0; i < protect->n; i++) {
         glob_free(protect->entries[i].glob);
         protect->entries[i].glob = NULL;
@@ -359,6 +365,12 @@ static struct entry *best_of(struct protect *protect, const struct question *que
     return best;
 }
 
+/* What is built in says what may be read after all, nothing about writing. */
+static enum protect_scope scope_of_exceptions(coop_protect action, enum protect_scope scope)
+{
+    return action == COOP_PROTECT_KEEP ? PROTECT_OWN : scope;
+}
+
 static const struct protect_rule *decide(struct protect *protect, const char *path,
                                          bool is_directory, coop_protect action,
                                          enum protect_scope scope)
@@ -369,7 +381,8 @@ static const struct protect_rule *decide(struct protect *protect, const char *pa
     struct entry *best = best_of(protect, &question, action, scope, NULL);
 
     if (best)
-        best = best_of(protect, &question, COOP_PROTECT_SHOW, scope, best);
+        best = best_of(protect, &question, COOP_PROTECT_SHOW, scope_of_exceptions(action, scope),
+                       best);
     return best && best->rule.action == action ? &best->rule : NULL;
 }
 
@@ -392,6 +405,61 @@ bool protect_shows(struct protect *protect, const char *path, bool is_directory)
             matches(protect, &protect->entries[i], path, is_directory))
             return true;
     return false;
+}
+
+/* ---- the weight of exceptions */
+
+/* Without memory: whatever protects. */
+static int weigh(const struct entry *a, const struct entry *b)
+{
+    int order = a->glob && b->glob ? glob_compare(a->glob, b->glob) : !a->glob - !b->glob;
+
+    return order ? order : (a > b) - (a < b);
+}
+
+static int by_weight(const void *left, const void *right)
+{
+    return weigh(*(struct entry *const *)left, *(struct entry *const *)right);
+}
+
+size_t protect_n_exceptions(struct protect *protect)
+{
+    if (protect->exceptions || !protect->has_exceptions)
+        return protect->n_exceptions;
+    protect->exceptions = calloc(protect->n, sizeof *protect->exceptions);
+    for (size_t i = protect->n_built_in; protect->exceptions && i < protect->n; i++) {
+        struct entry *entry = &protect->entries[i];
+
+        if (entry->rule.action == COOP_PROTECT_SHOW && glob_of(protect, entry))
+            protect->exceptions[protect->n_exceptions++] = entry;
+    }
+    if (protect->n_exceptions > 1)
+        qsort(protect->exceptions, protect->n_exceptions, sizeof(struct entry *), by_weight);
+    return protect->n_exceptions;
+}
+
+const struct protect_rule *protect_exception(struct protect *protect, size_t i)
+{
+    return &protect->exceptions[i]->rule;
+}
+
+size_t protect_n_outweighed(struct protect *protect, size_t i)
+{
+    struct entry *entry = &protect->entries[i];
+    size_t low = 0;
+    size_t high = protect_n_exceptions(protect);
+
+    if (high > 0)
+        (void)glob_of(protect, entry);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (weigh(protect->exceptions[middle], entry) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static bool may_match_below(const struct protect *protect, struct entry *entry,

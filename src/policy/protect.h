@@ -5,8 +5,8 @@
  *
  * Two questions that do not meddle with each other: may it be read (rules that hide), may it be
  * written (rules that keep)? For each, the most specific rule that matches decides, the later one of
- * equals; a rule that shows is an exception to both. A rule that hides a directory, or keeps one, is
- * about everything in it.
+ * equals; a rule that shows is an exception to both, a built-in one only to rules that hide. A rule that
+ * hides a directory, or keeps one, is about everything in it, and no exception inside undoes that.
  *
  * The built-in rules are made for names that usually hold secrets, and projects have files with such
  * names that hold none. So they have conditions, and they hold neither in dependency trees, which are
@@ -61,6 +61,11 @@ bool protect_ignores_case(const struct protect *protect);
 void protect_ignore_case(struct protect *protect);
 bool protect_has_defaults(const struct protect *protect);
 bool protect_has_exceptions(const struct protect *protect); /* that somebody made */
+
+/* Exceptions that somebody made, by growing weight; and how many of them the rule `i` outweighs. */
+size_t protect_n_exceptions(struct protect *protect);
+const struct protect_rule *protect_exception(struct protect *protect, size_t i);
+size_t protect_n_outweighed(struct protect *protect, size_t i);
 
 /*
  * For those who walk. A name is looked at first: a few comparisons tell that no rule is about it,

@@ -57,11 +57,13 @@ static const struct protect_rule *forbids(const struct protect_question *questio
 
     if (!is_last || !question->is_absent)
         rule = hides(question, path, is_directory, scope);
-    if (rule || !question->is_writing)
+    if (rule || !(question->is_writing || question->is_git_config))
         return rule;
     rule = protect_keeps(question->protect, path, is_directory);
     if (!rule && in_git && *in_git && !protect_shows(question->protect, path, is_directory))
         rule = protect_keeps_in_git(question->protect, in_git, is_directory);
+    if (rule && question->is_git_config && !(rule->conditions & PROTECT_GIT_CONFIG))
+        rule = NULL;
     return rule;
 }
 
@@ -83,7 +85,8 @@ static bool is_bare(const struct protect_question *question, const char *directo
 {
     static const char *const names[] = { "HEAD", "objects", "refs" };
     size_t n = strlen(directory);
-    auto_free char *path = question->exists && question->is_writing ? malloc(n + 16) : NULL;
+    bool is_asked = question->exists && (question->is_writing || question->is_git_config);
+    auto_free char *path = is_asked ? malloc(n + 16) : NULL;
 
     for (size_t i = 0; path && i < COUNT(names); i++) {
         (void)snprintf(path, n + 16, "%s%s%s", directory, n > 0 ? "/" : "", names[i]);

@@ -23,7 +23,9 @@ struct protect_question {
     struct protect *protect;
     enum protect_kind kind; /* of what is at the path */
     bool is_writing;
-    bool is_absent; /* nothing is there that could be hidden; what is above may be */
+    bool
+        is_git_config; /* likewise, but only those rules count that are about git's configuration */
+    bool is_absent;    /* nothing is there that could be hidden; what is above may be */
     /* The first bytes of what is at the path; negative: nobody can look, and it is taken for a
      * secret. NULL: likewise. */
     ssize_t (*read_file)(void *opaque, const char *path, char *bytes, size_t size);

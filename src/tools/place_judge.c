@@ -150,9 +150,8 @@ static const struct protect_rule *ask_rules(const struct place *place, const cha
 
     if (rule || is_change || !place->exists || S_ISDIR(place->st.st_mode))
         return rule;
-    question.is_writing = true;
-    rule = protect_path_rule(&question, path);
-    return rule && rule->conditions & PROTECT_GIT_CONFIG ? rule : NULL;
+    question.is_git_config = true;
+    return protect_path_rule(&question, path);
 }
 
 static int refuse_never(const struct place *place, const struct plan *plan, int rule,
@@ -248,9 +247,8 @@ static bool is_shown_by_rules(struct places *places, const char *path, const str
 
     if (protect_path_rule(&question, path))
         return false;
-    question.is_writing = true;
-    const struct protect_rule *rule = is_directory ? NULL : protect_path_rule(&question, path);
-    return !rule || !(rule->conditions & PROTECT_GIT_CONFIG);
+    question.is_git_config = true;
+    return is_directory || !protect_path_rule(&question, path);
 }
 
 static bool is_of_mount(const struct place *place, const char *below)

@@ -106,7 +106,13 @@ static int take_patterns(struct places *places, struct place_search *search, coo
     memcpy(&header, search->plan.door_rules, sizeof header);
     void *patterns = search->plan.door_rules + header.patterns_at;
     glob_unpack(patterns);
-    search->never = (struct never_rules){ .patterns = patterns, .n = glob_n_packed(patterns) };
+    search->never = (struct never_rules){
+        .patterns = patterns,
+        .n = header.n_rules,
+        .exceptions = header.exceptions_at
+                          ? (const void *)(search->plan.door_rules + header.exceptions_at)
+                          : NULL,
+    };
     return 0;
 }
 
@@ -233,6 +239,7 @@ static bool says(const struct protect_found *found, bool is_itself, struct place
         return true;
     case FOUND_GIT_CONFIG:
     case FOUND_LINK:
+    case FOUND_KEPT_LINK:
         return is_itself;
     case FOUND_GIT_DIRECTORY:
         return is_itself && !found->is_nested; /* others may be removed with all that is in them */
@@ -240,19 +247,31 @@ static bool says(const struct protect_found *found, bool is_itself, struct place
     return true;
 }
 
+/* In what is kept there may be something hidden. */
 static bool is_found(const struct place_search *search, const char *path, const struct stat *st,
                      struct place_found *out)
 {
+    const struct protect_found *inode = st && !S_ISDIR(st->st_mode) ? find_inode(search, st) : NULL;
+    struct place_found one;
+    bool is_kept = false;
+
     for (size_t n = 0; path[n];) {
         n += strcspn(path + n, "/");
         const struct protect_found *found = find_path(search, path, n);
 
-        if (found && says(found, !path[n], out))
-            return true;
+        if (found && says(found, !path[n], &one)) {
+            if (!is_kept || one.is_hidden)
+                *out = one;
+            if (one.is_hidden)
+                return true;
+            is_kept = true;
+        }
         n += path[n] == '/';
     }
-    const struct protect_found *found = st && !S_ISDIR(st->st_mode) ? find_inode(search, st) : NULL;
-    return found && says(found, true, out);
+    if (!inode || !says(inode, true, &one) || (is_kept && !one.is_hidden))
+        return is_kept;
+    *out = one;
+    return true;
 }
 
 /* A file `.git` says where a repository is. */
