@@ -72,6 +72,16 @@ echo s >ws/secret/s && echo t >ws/token
 is "--block hides directories and files" \
     "$(run --block secret --block /work/token sh -c 'ls secret; cat token; cat secret/s; echo x >token; echo x >secret/new; mv secret s2; rm -rf token; echo end' 2>/dev/null)" end
 is "and they are as they were" "$(cat ws/secret/s ws/token; ls ws)" $'s\nt\ninner\nsecret\ntoken'
+mkdir -p ws/links ws/secret && echo data >ws/linked && ln ws/linked ws/links/one && ln ws/linked ws/two && echo inside >ws/secret/l && ln ws/secret/l ws/three && ln ws/secret/l ws/links/l
+for block in linked /work/linked links/one; do
+    is "--block hides other names of the file too ($block)" "$(run --block "$block" sh -c 'cat linked links/one two; echo x >two; rm -f two; echo end' 2>/dev/null)" end
+done
+for how in --block --protect; do
+    is "$how of a directory, other names of the files in it" "$(run $how secret sh -c 'cat three; cat two' 2>/dev/null)" data
+done
+is "also if another one is in a second such directory" "$(run --block secret --block links sh -c 'cat three two; echo end' 2>/dev/null)" end
+is "outside they are as they were" "$(cat ws/linked ws/links/one ws/two ws/three | uniq -c | xargs)" "3 data 1 inside"
+rm -r ws/linked ws/links ws/two ws/three ws/secret/l
 ok "blocking what does not exist is no error" run --block nowhere true
 is "and makes nothing" "$(ls ws)" $'inner\nsecret\ntoken'
 status "a target that would have to be made on the host is refused" 125 run --ro plain:/work/made true

@@ -542,6 +542,9 @@ int plan_protect(struct plan *plan, const struct plan_request *request, coop_err
     }
     plan->protected = protected;
     protected->rules = rules;
+    r = protect_take_blocks(rules, plan->policy, plan->workspace_view, err);
+    if (r < 0)
+        return r;
     r = look(plan, err);
     if (r < 0)
         return fail_as(err, r, COOP_ERROR_SETUP);

@@ -18,7 +18,7 @@ struct protect_scan_text {
 
 const struct protect_rule scan_git_rule = { ".git", COOP_PROTECT_KEEP, 0, { NULL, 0, 0 } };
 
-static char *keep_text(struct scan *scan, const char *text)
+const char *scan_keep_text(struct scan *scan, const char *text)
 {
     struct protect_scan_text *chunk = scan->out->texts;
     size_t size = strlen(text) + 1;
@@ -32,7 +32,7 @@ static char *keep_text(struct scan *scan, const char *text)
         *chunk = (struct protect_scan_text){ .next = scan->out->texts, .capacity = capacity };
         scan->out->texts = chunk;
     }
-    char *copy = memcpy(chunk->data + chunk->used, text, size);
+    const char *copy = memcpy(chunk->data + chunk->used, text, size);
     chunk->used += size;
     return copy;
 }
@@ -61,8 +61,8 @@ int scan_add_found(struct scan *scan, const struct protect_found *found, coop_er
         out->found = more;
         scan->capacity = capacity;
     }
-    const char *path = keep_text(scan, found->path);
-    const char *named = found->named == found->path ? path : keep_text(scan, found->named);
+    const char *path = scan_keep_text(scan, found->path);
+    const char *named = found->named == found->path ? path : scan_keep_text(scan, found->named);
     if (!path || !named)
         return fail_no_memory(err);
     struct protect_found *added = &out->found[out->n_found++];
@@ -86,7 +86,7 @@ int scan_add_git_directory(struct scan *scan, const char *path, coop_error **err
         out->git_directories = more;
         scan->git_capacity = capacity;
     }
-    const char *copy = keep_text(scan, path);
+    const char *copy = scan_keep_text(scan, path);
     if (!copy)
         return fail_no_memory(err);
     out->git_directories[out->n_git_directories++] = copy;

@@ -18,7 +18,7 @@
 
 struct search {
     int root_fd;
-    const struct link_wanted *wanted;
+    const struct link_wanted *wanted; /* NULL: every file with several names */
     size_t n;
     int (*found)(void *, const struct link_wanted *, const char *, coop_error **);
     void *context;
@@ -60,14 +60,17 @@ static const struct link_wanted *find_inode(const struct search *search, ino_t i
 static int look_at(struct search *search, int fd, const struct dirent *entry, const char *path,
                    coop_error **err)
 {
-    const struct link_wanted *wanted = find_inode(search, entry->d_ino);
+    const struct link_wanted *wanted = search->wanted ? find_inode(search, entry->d_ino) : NULL;
     struct stat st;
 
-    if (!wanted)
+    if (search->wanted && !wanted)
         return 0;
     if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : fail(err, errno, "look at '%s' in the workspace", path);
-    for (; wanted < search->wanted + search->n && wanted->ino == st.st_ino; wanted++)
+    if (!wanted && st.st_nlink > 1)
+        return search->found(search->context, &(struct link_wanted){ st.st_dev, st.st_ino, 0 },
+                             path, err);
+    for (; wanted && wanted < search->wanted + search->n && wanted->ino == st.st_ino; wanted++)
         if (wanted->dev == st.st_dev)
             return search->found(search->context, wanted, path, err);
     return 0;
@@ -135,18 +138,33 @@ static void take_pending(struct buffer *pending, char out[PATH_SIZE])
     pending->length = at;
 }
 
+static int walk(struct search *search, const char *directory, coop_error **err)
+{
+    char path[PATH_SIZE];
+    int r = read_directory(search, directory, err);
+
+    while (r == 0 && search->pending.length > 0) {
+        take_pending(&search->pending, path);
+        r = read_directory(search, path, err);
+    }
+    buffer_done(&search->pending);
+    return r;
+}
+
 int links_find(int root_fd, const struct link_wanted *wanted, size_t n,
                int (*found)(void *, const struct link_wanted *, const char *, coop_error **),
                void *context, coop_error **err)
 {
     struct search search = { root_fd, wanted, n, found, context, { 0 } };
-    char path[PATH_SIZE] = "";
-    int r = read_directory(&search, path, err);
 
-    while (r == 0 && search.pending.length > 0) {
-        take_pending(&search.pending, path);
-        r = read_directory(&search, path, err);
-    }
-    buffer_done(&search.pending);
-    return r;
+    return walk(&search, "", err);
+}
+
+int links_gather(int root_fd, const char *directory,
+                 int (*found)(void *, const struct link_wanted *, const char *, coop_error **),
+                 void *context, coop_error **err)
+{
+    struct search search = { root_fd, NULL, 0, found, context, { 0 } };
+
+    return walk(&search, directory, err);
 }

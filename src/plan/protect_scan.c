@@ -15,42 +15,138 @@
 #define SMALL      128  /* directories: trees up to here are walked before anything is looked up */
 #define CACHE_FROM 2000 /* directories: from here on a stat each is worth remembering them */
 
-/* ---- other names of what was found */
+/* ---- other names of what was found, of what is in hidden directories, and of what is blocked */
+
+/* A file with several names: what to say of each of them. */
+struct link_source {
+    enum protect_found_kind kind;
+    bool is_gitfile, is_nested;
+    const struct protect_rule *rule;
+    const char *named; /* the name that the rule is about */
+    const char *below; /* names below this one are hidden with it; NULL: there are none */
+};
+
+struct links {
+    struct scan *scan;
+    struct link_wanted *wanted;
+    struct link_source *sources; /* of each */
+    size_t n, capacity;
+    struct link_source of; /* for those that are gathered */
+};
+
+static int want(struct links *links, dev_t dev, ino_t ino, const struct link_source *source,
+                coop_error **err)
+{
+    if (links->n == links->capacity) {
+        size_t capacity = links->capacity ? 2 * links->capacity : 64;
+        struct link_wanted *wanted = reallocarray(links->wanted, capacity, sizeof *wanted);
+
+        if (!wanted)
+            return fail_no_memory(err);
+        links->wanted = wanted;
+        struct link_source *sources = reallocarray(links->sources, capacity, sizeof *sources);
+        if (!sources)
+            return fail_no_memory(err);
+        links->sources = sources;
+        links->capacity = capacity;
+    }
+    links->wanted[links->n] = (struct link_wanted){ dev, ino, links->n };
+    links->sources[links->n++] = *source;
+    return 0;
+}
+
+static int want_gathered(void *context, const struct link_wanted *wanted, const char *path,
+                         coop_error **err)
+{
+    struct links *links = context;
+
+    links->of.named = scan_keep_text(links->scan, path);
+    if (!links->of.named)
+        return fail_no_memory(err);
+    return want(links, wanted->dev, wanted->ino, &links->of, err);
+}
+
+/* A directory stands for all files in it. */
+static int want_hidden(struct links *links, const char *path, const struct stat *st,
+                       const struct protect_rule *rule, coop_error **err)
+{
+    links->of =
+        (struct link_source){ .kind = FOUND_HIDE, .rule = rule, .named = path, .below = path };
+    if (S_ISDIR(st->st_mode))
+        return links_gather(links->scan->root_fd, path, want_gathered, links, err);
+    return st->st_nlink > 1 ? want(links, st->st_dev, st->st_ino, &links->of, err) : 0;
+}
+
+static int want_found(struct links *links, const struct protect_found *found, coop_error **err)
+{
+    const struct link_source source = { found->kind, found->is_gitfile, found->is_nested,
+                                        found->rule, found->named,      NULL };
+
+    if (S_ISDIR(found->st.st_mode))
+        return found->kind == FOUND_HIDE
+                   ? want_hidden(links, found->path, &found->st, found->rule, err)
+                   : 0;
+    return found->st.st_nlink < 2 ? 0
+                                  : want(links, found->st.st_dev, found->st.st_ino, &source, err);
+}
+
+/* What is not there is nobody's secret. */
+static int want_blocked(struct links *links, const struct protect_rule *rule, coop_error **err)
+{
+    struct stat st;
+
+    if (fstatat(links->scan->root_fd, rule->pattern, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP
+                   ? 0
+                   : fail(err, errno, "look at '%s' in the workspace", rule->pattern);
+    return want_hidden(links, rule->pattern, &st, rule, err);
+}
+
+static bool is_at_or_below(const char *path, const char *directory)
+{
+    size_t n = strlen(directory);
+
+    return strncmp(path, directory, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
 
 static int add_link(void *context, const struct link_wanted *wanted, const char *path,
                     coop_error **err)
 {
-    struct scan *scan = context;
-    struct protect_found found = scan->out->found[(size_t)(uintptr_t)wanted->data];
+    const struct links *links = context;
+    const struct link_source *source = &links->sources[wanted->data];
+    struct protect_found found = {
+        .kind = source->kind,
+        .is_gitfile = source->is_gitfile,
+        .is_nested = source->is_nested,
+        .path = path,
+        .named = source->named,
+        .rule = source->rule,
+    };
 
-    found.path = path; /* `named` is the other one's: its text stays where it is */
-    return scan_add_found(scan, &found, err);
+    if (source->below && is_at_or_below(path, source->below))
+        return 0;
+    if (fstatat(links->scan->root_fd, path, &found.st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : fail(err, errno, "look at '%s' in the workspace", path);
+    return scan_add_found(links->scan, &found, err);
 }
 
 static int find_links(struct scan *scan, coop_error **err)
 {
-    struct protect_scan *out = scan->out;
-    struct link_wanted *wanted = NULL;
-    size_t n = 0;
-
-    for (size_t i = 0; i < out->n_found; i++) {
-        const struct protect_found *found = &out->found[i];
-
-        if (S_ISDIR(found->st.st_mode) || found->st.st_nlink < 2)
-            continue;
-        if (!wanted)
-            wanted = calloc(out->n_found, sizeof *wanted);
-        if (!wanted)
-            return fail_no_memory(err);
-        wanted[n++] =
-            (struct link_wanted){ found->st.st_dev, found->st.st_ino, (void *)(uintptr_t)i };
-    }
+    struct links links = { .scan = scan };
+    size_t n = scan->out->n_found;
     int r = 0;
-    if (n > 0) {
-        links_sort(wanted, n);
-        r = links_find(scan->root_fd, wanted, n, add_link, scan, err);
+
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = want_found(&links, &scan->out->found[i], err);
+    for (size_t i = 0;
+         r == 0 && !scan->options->is_git_directory && i < protect_n_blocks(scan->protect); i++)
+        r = want_blocked(&links, protect_block(scan->protect, i), err);
+    if (r == 0 && links.n > 0) {
+        links_sort(links.wanted, links.n);
+        r = links_find(scan->root_fd, links.wanted, links.n, add_link, &links, err);
     }
-    free(wanted);
+    free(links.wanted);
+    free(links.sources);
     return r;
 }
 

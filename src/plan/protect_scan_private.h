@@ -26,6 +26,7 @@ struct scan {
 extern const struct protect_rule scan_git_rule;
 
 /* protect_found.c. Copies the paths. */
+const char *scan_keep_text(struct scan *scan, const char *text);
 int scan_add_found(struct scan *scan, const struct protect_found *found, coop_error **err);
 int scan_add_git_directory(struct scan *scan, const char *path, coop_error **err);
 /* The order of the tree. */

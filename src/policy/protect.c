@@ -49,6 +49,8 @@ struct protect {
     struct entry *git;         /* the rules for git directories */
     struct entry **exceptions; /* that somebody made, by growing weight; NULL until first needed */
     size_t n_exceptions;
+    struct protect_rule *blocks;
+    size_t n_blocks;
 };
 
 /* ---- the screen */
@@ -231,6 +233,7 @@ void protect_free(struct protect *protect)
     free(protect->others);
     free(protect->git);
     free(protect->exceptions);
+    free(protect->blocks);
     free(protect);
 }
 
@@ -305,6 +308,48 @@ bool protect_has_defaults(const struct protect *protect)
 bool protect_has_exceptions(const struct protect *protect)
 {
     return protect->has_exceptions;
+}
+
+/* ---- blocks */
+
+/* Where it stands below the workspace's root; NULL: elsewhere. */
+static const char *path_below(const struct policy_mount *mount, const char *view)
+{
+    size_t n = view[1] ? strlen(view) : 0;
+
+    if (*mount->target != '/')
+        return mount->target;
+    return strncmp(mount->target, view, n) == 0 && mount->target[n] == '/' ? mount->target + n + 1
+                                                                           : NULL;
+}
+
+int protect_take_blocks(struct protect *protect, const coop_policy *policy, const char *view,
+                        coop_error **err)
+{
+    free(protect->blocks);
+    protect->n_blocks = 0;
+    protect->blocks = calloc(policy->n_mounts + 1, sizeof *protect->blocks);
+    if (!protect->blocks)
+        return fail_no_memory(err);
+    for (size_t i = 0; i < policy->n_mounts; i++) {
+        const struct policy_mount *mount = &policy->mounts[i];
+        const char *path = mount->kind == POLICY_BLOCK ? path_below(mount, view) : NULL;
+
+        if (path && *path)
+            protect->blocks[protect->n_blocks++] =
+                (struct protect_rule){ path, COOP_PROTECT_HIDE, 0, mount->origin };
+    }
+    return 0;
+}
+
+size_t protect_n_blocks(const struct protect *protect)
+{
+    return protect->n_blocks;
+}
+
+const struct protect_rule *protect_block(const struct protect *protect, size_t i)
+{
+    return &protect->blocks[i];
 }
 
 /* ---- deciding */

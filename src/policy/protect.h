@@ -67,6 +67,13 @@ size_t protect_n_exceptions(struct protect *protect);
 const struct protect_rule *protect_exception(struct protect *protect, size_t i);
 size_t protect_n_outweighed(struct protect *protect, size_t i);
 
+/* What the policy blocks in the workspace, which the box sees at `view`: rules that hide, whose patterns
+ * are the very paths there. No name is decided by them, but other names of the same files are. */
+int protect_take_blocks(struct protect *protect, const coop_policy *policy, const char *view,
+                        coop_error **err);
+size_t protect_n_blocks(const struct protect *protect);
+const struct protect_rule *protect_block(const struct protect *protect, size_t i);
+
 /*
  * For those who walk. A name is looked at first: a few comparisons tell that no rule is about it,
  * whatever the directory, and most names end here. Patterns are compiled when first needed, so

@@ -296,6 +296,22 @@ TEST(an_exception_is_written_where_no_other_name_may_be)
     CHECK(call_said("'/work/docs/x' is protected"));
 }
 
+TEST(other_names_of_what_is_blocked_are_hidden)
+{
+    world_begin();
+    world_file("work/a", "text");
+    world_directory("work/d");
+    world_file("work/d/x", "text");
+    CHECK(link(world_host("work/a"), world_host("work/b")) == 0);
+    CHECK(link(world_host("work/d/x"), world_host("work/c")) == 0);
+    CHECK(coop_policy_add_block(world_policy, "a", NULL) == 0);
+    CHECK(coop_policy_add_block(world_policy, "/work/d", NULL) == 0);
+    world_open();
+    CHECK(call(tool_read_file, "{\"path\": \"b\"}") == -EACCES);
+    CHECK(call_said("'/work/b' is hidden"));
+    CHECK(call(tool_read_file, "{\"path\": \"c\"}") == -EACCES);
+}
+
 TEST(what_may_not_be_written_is_not)
 {
     world_begin();

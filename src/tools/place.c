@@ -42,6 +42,8 @@ int places_new(const struct places_options *options, struct places **out, coop_e
         r = place_roots_open(places, options, err);
     if (r == 0 && !places->on_host)
         r = protect_new(places->policy, &places->rules, err);
+    if (r == 0 && places->rules)
+        r = protect_take_blocks(places->rules, places->policy, places->view, err);
     if (r < 0) {
         places_free(places);
         return r;
