@@ -1,0 +1,113 @@
+/*
+ * option_network.c - options: hosts, ports and sockets
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "cli/option.h"
+#include "policy/hosts.h"
+#include "policy/policy.h"
+
+int option_set_network(void *context, const char *value, coop_error **err)
+{
+    int i = option_find_word(policy_network_names, "network", value, err);
+
+    ((struct policy_arguments *)context)->network_flag = "--network";
+    return option_note_value(
+        context, i < 0 ? i : coop_policy_set_network(POLICY(context), (coop_network)i, err),
+        POLICY_NOTE_NETWORK, "--network", err);
+}
+
+/* Whoever names a host on the command line wants the gate, unless --network says otherwise. */
+static int note_host(struct policy_arguments *arguments, int r)
+{
+    arguments->names_hosts = true;
+    return r;
+}
+
+int option_allow_host(void *context, const char *value, coop_error **err)
+{
+    return note_host(context, policy_add_host(POLICY(context), value, false,
+                                              (struct origin){ "--allow", 0, 0 }, err));
+}
+
+int option_deny_host(void *context, const char *value, coop_error **err)
+{
+    return note_host(context, policy_add_host(POLICY(context), value, true,
+                                              (struct origin){ "--deny", 0, 0 }, err));
+}
+
+int option_reach_port(void *context, const char *value, coop_error **err)
+{
+    char text[32];
+    uint64_t port = 0;
+    int r = quantity_count(value, 1, 65535, &port, err);
+
+    if (r < 0)
+        return r;
+    (void)snprintf(text, sizeof text, "localhost:%u", (unsigned)port);
+    return note_host(context, policy_add_host(POLICY(context), text, false,
+                                              (struct origin){ "--reach", 0, 0 }, err));
+}
+
+int option_publish_port(void *context, const char *value, coop_error **err)
+{
+    uint16_t outside = 0;
+    uint16_t inside = 0;
+    int r = policy_parse_publish(value, &outside, &inside, err);
+
+    if (r == 0)
+        r = coop_policy_add_publish(POLICY(context), outside, inside, err);
+    return note_host(context, r);
+}
+
+int option_set_proxy_env(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return coop_policy_set_proxy_env(POLICY(context), true, err);
+}
+
+/* The network that the flags choose together. */
+int option_settle_network(struct policy_arguments *arguments, coop_error **err)
+{
+    coop_network network = arguments->policy->network;
+
+    if (!arguments->names_hosts)
+        return 0;
+    if (!arguments->network_flag) {
+        arguments->network_flag = "--allow";
+        return network == COOP_NETWORK_NAT
+                   ? 0
+                   : coop_policy_set_network(arguments->policy, COOP_NETWORK_GATE, err);
+    }
+    if (network == COOP_NETWORK_GATE || network == COOP_NETWORK_NAT)
+        return 0;
+    int r =
+        fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                  "--network %s and rules about hosts do not go together: no gate asks for them",
+                  policy_network_names[network]);
+    return fail_hint(err, r, "leave --network out, or write --network gate");
+}
+
+int option_allow_sockets(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    return option_note_value(context, coop_policy_set_host_sockets(POLICY(context), true, err),
+                             POLICY_NOTE_SOCKETS, "--allow-sockets", err);
+}
+
+int option_add_socket(void *context, const char *value, coop_error **err)
+{
+    auto_free char *absolute = *value == '/' ? NULL : realpath(value, NULL);
+
+    if (*value != '/' && !absolute)
+        return fail_as(err, fail(err, errno, "open the socket '%s'", value), COOP_ERROR_BAD_POLICY);
+    policy_make_way(POLICY(context), absolute ? absolute : value);
+    return option_note(context,
+                       coop_policy_add_socket(POLICY(context), absolute ? absolute : value, err),
+                       "--socket", err);
+}
