@@ -2,12 +2,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -122,12 +123,13 @@ static uint64_t sum_of_processes(const char *path, uint64_t (*size_of)(int), boo
 static uint64_t private_places(pid_t pid)
 {
     char path[64];
-    struct statvfs st;
+    struct statfs st;
 
     (void)snprintf(path, sizeof path, "/proc/%d/root/tmp", (int)pid);
-    if (statvfs(path, &st) < 0)
+    if (statfs(path, &st) < 0 ||
+        st.f_type != TMPFS_MAGIC) /* a directory of the host is no memory */
         return 0;
-    return (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize;
+    return (uint64_t)(st.f_blocks - st.f_bfree) * (uint64_t)st.f_frsize;
 }
 
 uint64_t memory_watch_sample(pid_t pid, uint64_t limit, uint64_t segments)
