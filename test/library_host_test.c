@@ -84,6 +84,26 @@ TEST(no_child_and_no_thread_is_left)
     CHECK(count_entries("/proc/self/task") == before);
 }
 
+/* Its box may have been begun already. */
+TEST(a_plan_that_fails_leaves_nothing)
+{
+    coop_policy *policy = new_policy();
+    coop_sandbox *sandbox = NULL;
+    coop_result *result = NULL;
+
+    CHECK(coop_policy_set_workspace(policy, "/no/such/place", NULL) == 0);
+    CHECK(coop_sandbox_new(policy, &sandbox, NULL) == 0);
+    CHECK(coop_run(sandbox, shell(":"), NULL, &result, NULL) == -ENOENT);
+    size_t before = count_entries("/proc/self/fd");
+    for (int i = 0; i < 20; i++)
+        CHECK(coop_run(sandbox, shell(":"), NULL, &result, NULL) == -ENOENT);
+    CHECK(count_entries("/proc/self/fd") == before);
+    CHECK(has_no_child());
+    CHECK(prctl(PR_GET_DUMPABLE) == 1);
+    coop_sandbox_free(sandbox);
+    coop_policy_free(policy);
+}
+
 TEST(children_of_the_host_are_not_reaped)
 {
     pid_t pid = fork();

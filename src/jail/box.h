@@ -89,6 +89,7 @@ struct coop_box {
     struct record_host record_host;
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;
+    struct launch *head_start; /* head_start.h; NULL: nothing was begun */
 };
 
 /* Makes the box and starts the command in it. */

@@ -12,6 +12,8 @@
  *   on a template    we -> threshold (joins the template's namespaces)
  *                            -> box (its own below them), a child of ours all the same
  *   no namespaces    we -> command
+ *
+ * Where the policy alone says enough, the box was begun before its plan was there (head_start.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +36,9 @@
 #include "base/fd.h"
 #include "jail/box.h"
 #include "jail/child.h"
+#include "jail/head_start.h"
 #include "jail/init_image.h"
+#include "jail/launch_private.h"
 #include "jail/network_nat.h"
 #include "jail/newidmap.h"
 #include "jail/protocol.h"
@@ -46,23 +50,6 @@
 
 #define N_STACKS 3
 
-/* What a launch owns and a box does not. */
-struct launch {
-    struct coop_box *box;
-    struct child child;
-    struct kernel_termios terminal_settings;
-    int pipes[3][2];
-    int control[2];
-    int user_namespace_fd;
-    int rules_fd;
-    const struct template *template;
-    int *tree_fds;
-    size_t n_tree_fds;
-    char *stacks;
-    int pidfd;
-    pid_t pid;
-};
-
 static int make_pipe(int out[2])
 {
     if (pipe2(out, O_CLOEXEC) < 0)
@@ -71,7 +58,7 @@ static int make_pipe(int out[2])
     return r < 0 ? r : fd_lift(&out[1]);
 }
 
-static int make_channels(struct launch *launch, coop_error **err)
+int launch_make_channels(struct launch *launch, coop_error **err)
 {
     struct coop_box *box = launch->box;
 
@@ -80,7 +67,7 @@ static int make_channels(struct launch *launch, coop_error **err)
     int r = fd_lift(&launch->control[0]);
     if (r == 0)
         r = fd_lift(&launch->control[1]);
-    for (int i = 0; r == 0 && i < 3 && !box->plan.has_tty; i++)
+    for (int i = 0; r == 0 && i < 3 && !box->options.terminal; i++)
         r = make_pipe(launch->pipes[i]);
     if (r < 0)
         return fail(err, -r, "make the pipes for input and output");
@@ -88,7 +75,13 @@ static int make_channels(struct launch *launch, coop_error **err)
     for (int i = 0; i < 3 && box->plan.map_owners && !box->plan.has_tty; i++)
         if (fchown(launch->pipes[i][0], box->plan.outside_uid, box->plan.outside_gid) < 0)
             return fail(err, errno, "hand over the pipes for input and output");
+    return 0;
+}
+
+int launch_say_go(struct launch *launch, coop_error **err)
+{
     const char go = PROTOCOL_GO;
+
     if (send(launch->control[0], &go, 1, MSG_NOSIGNAL) != 1)
         return fail(err, errno, "write to the control socket");
     return 0;
@@ -194,12 +187,19 @@ static int clone_sources(struct launch *launch, coop_error **err)
     return 0;
 }
 
-/* What init shall protect, as a file in memory that it reads once. */
-static int write_rules(struct launch *launch, coop_error **err)
+int launch_write_rules(struct launch *launch, coop_error **err)
 {
     const struct plan *plan = &launch->box->plan;
+    ssize_t n = write(launch->rules_fd, plan->door_rules, plan->door_rules_length);
+    if (n != (ssize_t)plan->door_rules_length)
+        return fail(err, n < 0 ? errno : ENOSPC, "write the rules for protected paths");
+    return 0;
+}
 
-    if (!plan->door_rules)
+/* What init shall protect, as a file in memory that it reads once. */
+static int make_rules(struct launch *launch, coop_error **err)
+{
+    if (!launch->box->plan.door_rules)
         return 0;
     launch->rules_fd = memfd_create("coop-rules", MFD_CLOEXEC);
     if (launch->rules_fd < 0)
@@ -207,9 +207,19 @@ static int write_rules(struct launch *launch, coop_error **err)
     int r = fd_lift(&launch->rules_fd);
     if (r < 0)
         return fail(err, -r, "keep the rules for protected paths");
-    ssize_t n = write(launch->rules_fd, plan->door_rules, plan->door_rules_length);
-    if (n != (ssize_t)plan->door_rules_length)
-        return fail(err, n < 0 ? errno : ENOSPC, "write the rules for protected paths");
+    return launch_write_rules(launch, err);
+}
+
+int launch_make_stacks(coop_sandbox *sandbox, coop_error **err)
+{
+    if (!sandbox->stacks) {
+        void *stacks = mmap(NULL, N_STACKS * CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+        if (stacks == MAP_FAILED)
+            return fail_no_memory(err);
+        sandbox->stacks = stacks;
+    }
     return 0;
 }
 
@@ -222,31 +232,25 @@ static int prepare_sandbox(coop_sandbox *sandbox, coop_error **err)
             return fd;
         sandbox->init_fd = fd;
     }
-    if (!sandbox->stacks) {
-        void *stacks = mmap(NULL, N_STACKS * CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-
-        if (stacks == MAP_FAILED)
-            return fail_no_memory(err);
-        sandbox->stacks = stacks;
-    }
-    return 0;
+    return launch_make_stacks(sandbox, err);
 }
 
-/* The last act of entrance and threshold: the box, as our own sibling. `r` is how they got on. */
-static int clone_beside(struct launch *launch, long r, uint64_t namespaces_there)
+int launch_clone_beside(struct launch *launch, long r, uint64_t there)
 {
     struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PARENT |
-                 (launch->box->plan.namespaces & ~namespaces_there),
+        .flags = CLONE_VM | CLONE_FILES | CLONE_PARENT | (launch->namespaces & ~there) |
+                 (launch->waits_for_itself ? CLONE_VFORK : 0),
         .stack = launch->stacks + CHILD_STACK_SIZE,
         .stack_size = CHILD_STACK_SIZE,
         .out_pidfd = &launch->pidfd,
+        .gone = launch->waits_for_itself ? NULL : &launch->box_alive,
+        .is_beside_us = !launch->waits_for_itself,
     };
 
     if (r == 0)
         r = sys_clone(&how, box_main, &launch->child);
     if (r < 0) {
+        launch->box_alive = 0; /* it never was */
         launch->child.error = (int)-r;
         launch->child.failed_step = SIZE_MAX;
     } else {
@@ -264,11 +268,10 @@ static int entrance_main(void *argument)
 
     if (r == 0)
         r = user_namespace_become(plan->inside_uid, plan->inside_gid);
-    return clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
+    return launch_clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
 }
 
-/* Runs in our memory, for a moment in the template's namespaces. */
-static int threshold_main(void *argument)
+int launch_threshold(void *argument)
 {
     struct launch *launch = argument;
     const struct template *template = launch->template;
@@ -278,18 +281,17 @@ static int threshold_main(void *argument)
         r = raw(SYS_setns, template->network_fd, CLONE_NEWNET);
     if (r == 0)
         r = raw(SYS_setns, template->mount_fd, CLONE_NEWNS);
-    return clone_beside(launch, r, CLONE_NEWNET);
+    return launch_clone_beside(launch, r, CLONE_NEWNET);
 }
 
-/* All signals wait while a child shares our memory: no handler of ours may run in it. */
-static void block_signals(sigset_t *old)
+void launch_block_signals(sigset_t *old)
 {
     uint64_t all = UINT64_MAX;
 
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, 8);
 }
 
-static void restore_signals(const sigset_t *old)
+void launch_restore_signals(const sigset_t *old)
 {
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
 }
@@ -358,15 +360,15 @@ static long clone_box(struct launch *launch)
     sigset_t old;
     long pid;
 
-    block_signals(&old);
+    launch_block_signals(&old);
     if (launch->user_namespace_fd >= 0)
         pid = clone_through(launch, entrance_main);
     else if (launch->template)
-        pid = clone_through(launch, threshold_main);
+        pid = clone_through(launch, launch_threshold);
     else
         pid =
             clone_into_cgroup(launch, &how, has_namespaces ? box_main : bare_main, &launch->child);
-    restore_signals(&old);
+    launch_restore_signals(&old);
     if (pid > 0)
         launch->pid = (pid_t)pid;
     return pid;
@@ -401,7 +403,7 @@ static int last_descriptor(const struct child *child)
     return last;
 }
 
-static void fill_child(struct launch *launch)
+void launch_fill_child(struct launch *launch)
 {
     struct coop_box *box = launch->box;
 
@@ -441,7 +443,7 @@ static void fill_child(struct launch *launch)
     launch->child.last_fd = last_descriptor(&launch->child);
 }
 
-static void reap(struct launch *launch)
+void launch_reap(struct launch *launch)
 {
     siginfo_t info;
 
@@ -449,7 +451,7 @@ static void reap(struct launch *launch)
         ;
 }
 
-static void launch_done(struct launch *launch)
+void launch_done(struct launch *launch)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 2; j++)
@@ -490,38 +492,49 @@ static int run_launch(struct launch *launch, coop_error **err)
     int r = prepare_sandbox(launch->box->sandbox, err);
 
     if (r == 0)
-        r = make_channels(launch, err);
+        r = launch_make_channels(launch, err);
+    if (r == 0)
+        r = launch_say_go(launch, err);
     if (r == 0) {
         r = make_user_namespace(launch, err);
         if (r < 0 && coop_error_get_kind(err ? *err : NULL) == COOP_ERROR_NOT_AVAILABLE)
             return r;
     }
     if (r == 0)
-        r = write_rules(launch, err);
+        r = make_rules(launch, err);
     if (r == 0)
         r = clone_sources(launch, err);
     if (r < 0)
         return fail_as(err, fail_within(err, r, "start the sandbox"), COOP_ERROR_SETUP);
     launch->stacks = launch->box->sandbox->stacks;
-    fill_child(launch);
+    launch->namespaces = launch->box->plan.namespaces;
+    launch_fill_child(launch);
     long pid = clone_box(launch);
     if (pid < 0)
         return refusal_of_clone(launch->box, (int)-pid, err);
+    return launch_outcome(launch, err);
+}
+
+int launch_outcome(struct launch *launch, coop_error **err)
+{
     bool has_namespaces = launch->box->plan.tier >= COOP_TIER_NAMESPACES;
+
     if (!launch->child.error && has_namespaces && !launch->child.has_init)
         launch->child.error = ECANCELED; /* killed from outside */
-    if (!launch->child.error)
+    if (!launch->child.error) {
+        hand_over(launch);
         return 0;
+    }
     /* Its end is the end of everything in it, and so of every use of our memory. */
     if (launch->pidfd >= 0)
-        reap(launch);
+        launch_reap(launch);
     launch->box->tree_changed = refusal_is_of_change(&launch->box->plan, &launch->child);
     return refusal_of_step(launch->box, &launch->child, err);
 }
 
-int launch(struct coop_box *box, coop_error **err)
+void launch_init(struct launch *launch, struct coop_box *box)
 {
-    struct launch launch = {
+    *launch = (struct launch){
         .box = box,
         .template = box->on_template ? box->sandbox->template : NULL,
         .pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } },
@@ -529,11 +542,20 @@ int launch(struct coop_box *box, coop_error **err)
         .user_namespace_fd = -1,
         .rules_fd = -1,
         .pidfd = -1,
+        .image_fd = -1,
+        .waits_for_itself = true,
     };
-    int r = run_launch(&launch, err);
+}
 
-    if (r == 0)
-        hand_over(&launch);
+int launch(struct coop_box *box, coop_error **err)
+{
+    struct launch launch;
+    int r = head_start_finish(box, err);
+
+    if (r <= 0)
+        return r;
+    launch_init(&launch, box);
+    r = run_launch(&launch, err);
     launch_done(&launch);
     return r;
 }

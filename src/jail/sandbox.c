@@ -20,6 +20,7 @@
 #include "jail/box.h"
 #include "jail/command_gate.h"
 #include "jail/guard.h"
+#include "jail/head_start.h"
 #include "jail/init_image.h"
 #include "jail/log.h"
 #include "jail/network_nat.h"
@@ -229,6 +230,7 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
         request.tmp_fd = &tmp_fd;
     }
     choose_template(box, &request);
+    head_start(box, &request);
     int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
     if (r == 0)
         r = command_gate(&box->plan, argv, err);
@@ -240,6 +242,7 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
         r = network_nat_start(&box->gate, box->plan.nat, &box->sandbox->host, err);
     if (r == 0)
         r = launch(box, err);
+    head_start_drop(box); /* nothing is left of it if it was of use */
     if (r < 0 && box->plan.nat)
         r = network_nat_explain(&box->gate, r, err);
     if (r < 0)
