@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/futex.h>
+#include <linux/stat.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #endif
 
 #define INIT_IMAGE_FD 10
+#define LOOKS         100 /* about as many microseconds */
 
 static int report(struct child *child, size_t step, long error)
 {
@@ -133,6 +135,34 @@ void child_tell(uint32_t *futex, uint32_t value)
     (void)raw(SYS_futex, futex, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* The mount that a path leads to; 0: not known. The flag does nothing here but pass the filter. */
+static uint64_t mount_of(const char *path)
+{
+    struct statx found;
+    long r = raw(SYS_statx, AT_FDCWD, path, AT_EMPTY_PATH, STATX_MNT_ID, &found);
+
+    return r == 0 && found.stx_mask & STATX_MNT_ID ? found.stx_mnt_id : 0;
+}
+
+/*
+ * The host's root lies on top of ours until init has unmounted it. From then on no path leads to
+ * it; the kernel only keeps init waiting for those who may be on their way through it, and on some
+ * machines that takes as long as everything else. So the command's process looks for itself: "/" is
+ * its own root, and ".." from below is whatever lies on top of that.
+ */
+static bool host_root_is_gone(void)
+{
+    uint64_t own = mount_of("/");
+
+    for (int i = 0; own && i < LOOKS; i++) {
+        uint64_t seen = mount_of("/proc/..");
+
+        if (seen == own || !seen)
+            return seen == own;
+    }
+    return false;
+}
+
 /* What needs no plan, and takes longest. */
 static void begin_command(struct child *child)
 {
@@ -161,6 +191,8 @@ int command_main(void *argument)
         return report(child, at, r);
     }
     child_wait(&child->box_ready, 1);
+    if (!host_root_is_gone())
+        child_wait(&child->box_ready, 2);
     unblock_signals();
     child->is_executing = 1;
     r = execute(child);
@@ -410,7 +442,7 @@ int bare_main(void *argument)
     (void)raw(SYS_close, child->parent_control_fd);
     (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     child->umask = (mode_t)raw(SYS_umask, 0);
-    child->box_ready = 2;
+    child->box_ready = 3;
     r = await_go(child);
     if (r < 0)
         return report(child, 0, r);
@@ -511,12 +543,16 @@ int box_main(void *argument)
     }
     if (r == 0)
         r = await_go(child);
+    if (r == 0) {
+        child_tell(&child->box_ready, 2);
+        r = walk(child, STAGE_LAST, &at);
+    }
     if (r < 0) {
         if (!child->error) /* the command's process may have failed first, and told why */
             (void)report(child, at, r);
         return give_up(child);
     }
-    child_tell(&child->box_ready, 2);
+    child_tell(&child->box_ready, 3);
     child_wait(&child->command_alive, 1);
     if (child->error)
         return give_up(child);

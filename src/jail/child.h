@@ -56,7 +56,7 @@ struct child {
     mode_t umask;
     pid_t command_pid;
     uint32_t command_alive; /* a futex: 0 when the command's process has left our memory */
-    uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done, 2 when STAGE_SEAL is too */
+    uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done, 2 after the go-ahead, 3: all is */
     uint32_t network_done;  /* a futex: 0 while the network namespace is being made */
     int network_fd;         /* the namespace, or -errno */
     uint32_t proc_ready;    /* a futex: 1 when proc_fd is what it will be */

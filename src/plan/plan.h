@@ -26,6 +26,7 @@ enum step_stage {
     STAGE_EARLY,   /* in the command's own process, beside STAGE_BOX */
     STAGE_COMMAND, /* in the command's own process, when STAGE_BOX is done, just before exec */
     STAGE_SEAL,    /* in init, beside STAGE_COMMAND; exec waits for it */
+    STAGE_LAST,    /* in init, after the go-ahead; exec waits until the host's root is gone */
 };
 
 enum step_kind {

@@ -9,7 +9,8 @@
 static const char *const stage_names[] = { [STAGE_BOX] = "box",
                                            [STAGE_EARLY] = "beside",
                                            [STAGE_COMMAND] = "command",
-                                           [STAGE_SEAL] = "seal" };
+                                           [STAGE_SEAL] = "seal",
+                                           [STAGE_LAST] = "seal" };
 
 static const char *const wall_names[] = { "files",      "processes", "network", "syscalls",
                                           "privileges", "protected", "commands" };

@@ -358,7 +358,7 @@ static int build_whole(struct view *view, enum plan_part part, coop_error **err)
         return r;
     plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
     /* The kernel waits for all processors here; the command's process can use that time. */
-    plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_SEAL);
+    plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_LAST);
     return 0;
 }
 
