@@ -22,34 +22,44 @@ static bool meet_at(int fd, off_t own, off_t from, off_t n)
     return others.l_type != F_UNLCK;
 }
 
+/* Of a directory that may not be read, only the way up is needed. */
+static int open_for_locks(int at, const char *name, bool *can_lock)
+{
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    *can_lock = fd >= 0;
+    return fd >= 0 ? fd : openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 bool neighbours_meet(struct neighbours *neighbours, int workspace_fd)
 {
+    struct stat below = { 0 };
     struct stat here;
-    struct stat above;
+    bool can_lock;
     bool are_there = false;
-    auto_close int at = openat(workspace_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    auto_close int passed = -1; /* the last one that could not be locked */
 
     neighbours_leave(neighbours);
+    int at = open_for_locks(workspace_fd, ".", &can_lock);
     for (bool is_workspace = true; at >= 0; is_workspace = false) {
-        int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (fd >= 0 && neighbours->n == NEIGHBOURS_MAX)
-            close_fd(&fd);
-        if (fd < 0) {
+        if (fstat(at, &here) < 0 ||
+            (!is_workspace && here.st_dev == below.st_dev && here.st_ino == below.st_ino)) {
+            close_fd(&at); /* above the top is the top */
+            break;
+        }
+        below = here;
+        can_lock &= neighbours->n < NEIGHBOURS_MAX;
+        close_fd(&passed);
+        if (can_lock) {
+            fd_settle(&at);
+            neighbours->fds[neighbours->n++] = at;
+            are_there |= is_workspace ? meet_at(at, HERE, HERE, 2) : meet_at(at, BELOW, HERE, 1);
+        } else {
+            passed = at;
             are_there |=
                 is_workspace; /* it cannot be known; above, who may not look does not care */
-        } else {
-            fd_settle(&fd);
-            neighbours->fds[neighbours->n++] = fd;
-            are_there |= is_workspace ? meet_at(fd, HERE, HERE, 2) : meet_at(fd, BELOW, HERE, 1);
         }
-        int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        bool is_top = up < 0 || fstat(at, &here) < 0 || fstat(up, &above) < 0 ||
-                      (here.st_dev == above.st_dev && here.st_ino == above.st_ino);
-        close_fd(&at);
-        at = up;
-        if (is_top)
-            break;
+        at = open_for_locks(at, "..", &can_lock);
     }
     return are_there;
 }
