@@ -55,6 +55,7 @@ struct coop_box {
     char created[21];          /* in UTC, ISO 8601 */
     struct redact *redacts[2]; /* of both outputs; NULL: there is nothing to take out */
     bool on_template;
+    bool has_looked_for_cgroup;
     bool tree_changed; /* what the plan protects was not what it saw */
     struct cgroup cgroup;
     pid_t pid; /* init, or the command itself where there are no namespaces */

@@ -47,6 +47,8 @@ struct cgroup_usage {
 
 /* Finds where groups may be made and changes nothing; never fails, version says what was found. */
 void cgroup_find(struct cgroup *cgroup);
+/* A guess, for one system call: only where all is version 2 are subtrees delegated to users. */
+bool cgroup_is_likely(void);
 /*
  * Makes the groups and sets the policy's limits. What the host refuses is cleared in `has` (and in
  * `version`, if nothing remains) and is no error. Borrows init_fd. On failure nothing is left.
