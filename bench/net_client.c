@@ -6,8 +6,11 @@
  *   connect N    connect, send a byte, get it back, close: the median of N
  *   down N       N bytes from the server
  *   up N         N bytes to it
- *   dns N        a question for HOST to the resolver of resolv.conf: the median of N
+ *   lookup N     a question for HOST to the resolver of resolv.conf, as the C library asks it,
+ *                with a socket of its own: the median of N
+ *   dns N        the same question over one socket: only the answer
  *   hold N       N connections at once, each of which gets its byte back; then all close
+ *   keep N       N connections at once that stay; release 0 closes them
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -48,7 +51,6 @@ static int dial(char order)
     if (fd < 0 || connect(fd, (struct sockaddr *)&server, server_size) < 0)
         die("connect");
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
     if (write(fd, &order, 1) != 1)
         die("write");
     return fd;
@@ -110,31 +112,99 @@ static uint64_t up(uint64_t n)
     return now() - from;
 }
 
-static uint64_t ask(const char *name)
+static const char *host;
+static unsigned char question[512];
+static int question_size;
+static int dns_fd = -1;
+
+static uint64_t look_up(void)
 {
-    unsigned char query[512];
     unsigned char answer[512];
     uint64_t from = now();
-    int n = res_mkquery(QUERY, name, C_IN, T_A, NULL, 0, NULL, query, sizeof query);
 
-    if (n < 0 || res_send(query, n, answer, sizeof answer) < 0)
+    if (res_send(question, question_size, answer, sizeof answer) < 0)
         die("resolver");
     return now() - from;
 }
 
-static uint64_t hold(size_t n)
+/* The resolver's first server, by a socket that stays. */
+static void open_dns(void)
 {
-    int *fds = calloc(n, sizeof *fds);
+    struct sockaddr_in first = { .sin_family = AF_INET, .sin_port = htons(53) };
+    char line[256];
+    FILE *file = fopen("/etc/resolv.conf", "re");
+
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "nameserver ", 11) == 0 &&
+            inet_pton(AF_INET, line + 11, &first.sin_addr) == 1)
+            break;
+    }
+    if (file)
+        (void)fclose(file);
+    dns_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (dns_fd < 0 || connect(dns_fd, (struct sockaddr *)&first, sizeof first) < 0)
+        die("dns");
+}
+
+static uint64_t ask(void)
+{
+    unsigned char answer[512];
+
+    if (dns_fd < 0)
+        open_dns();
+    uint64_t from = now();
+    if (send(dns_fd, question, (size_t)question_size, 0) != question_size ||
+        recv(dns_fd, answer, sizeof answer, 0) < question_size)
+        die("dns");
+    return now() - from;
+}
+
+static int *kept;
+static size_t n_kept;
+
+static uint64_t connect_all(size_t n, char order)
+{
     uint64_t from = now();
 
-    for (size_t i = 0; fds && i < n; i++)
-        fds[i] = dial('e');
-    for (size_t i = 0; fds && i < n; i++)
-        await_byte(fds[i]);
-    for (size_t i = 0; fds && i < n; i++)
-        (void)close(fds[i]);
-    free(fds);
+    kept = calloc(n, sizeof *kept);
+    if (!kept)
+        die("calloc");
+    for (n_kept = 0; n_kept < n; n_kept++)
+        kept[n_kept] = dial(order);
+    for (size_t i = 0; i < n; i++)
+        await_byte(kept[i]);
     return now() - from;
+}
+
+static uint64_t release(void)
+{
+    uint64_t from = now();
+
+    for (size_t i = 0; i < n_kept; i++)
+        (void)close(kept[i]);
+    free(kept);
+    kept = NULL;
+    n_kept = 0;
+    return now() - from;
+}
+
+static uint64_t hold(uint64_t n)
+{
+    uint64_t took = connect_all((size_t)n, 'e');
+
+    return took + release();
+}
+
+static uint64_t keep(uint64_t n)
+{
+    return connect_all((size_t)n, 'k');
+}
+
+static uint64_t drop(uint64_t n)
+{
+    (void)n;
+    return release();
 }
 
 static int ascending(const void *a, const void *b)
@@ -157,12 +227,28 @@ static uint64_t median(uint64_t n, uint64_t (*act)(void))
     return middle;
 }
 
-static const char *host;
-
-static uint64_t ask_host(void)
+static uint64_t connects(uint64_t n)
 {
-    return ask(host);
+    return median(n, once);
 }
+
+static uint64_t lookups(uint64_t n)
+{
+    return median(n, look_up);
+}
+
+static uint64_t answers(uint64_t n)
+{
+    return median(n, ask);
+}
+
+static const struct {
+    const char *word;
+    uint64_t (*obey)(uint64_t n);
+} orders[] = {
+    { "connect", connects }, { "down", down }, { "up", up },     { "lookup", lookups },
+    { "dns", answers },      { "hold", hold }, { "keep", keep }, { "release", drop },
+};
 
 int main(int argc, char **argv)
 {
@@ -180,14 +266,15 @@ int main(int argc, char **argv)
     server_size = found->ai_addrlen;
     freeaddrinfo(found);
     (void)res_init();
+    question_size = res_mkquery(QUERY, host, C_IN, T_A, NULL, 0, NULL, question, sizeof question);
     while (scanf("%15s %llu", word, &n) == 2) {
-        uint64_t took = strcmp(word, "connect") == 0 ? median(n, once)
-                        : strcmp(word, "dns") == 0   ? median(n, ask_host)
-                        : strcmp(word, "down") == 0  ? down(n)
-                        : strcmp(word, "up") == 0    ? up(n)
-                                                     : hold((size_t)n);
+        size_t i = 0;
 
-        printf("%llu\n", (unsigned long long)took);
+        while (i < sizeof orders / sizeof *orders && strcmp(orders[i].word, word) != 0)
+            i++;
+        if (i == sizeof orders / sizeof *orders)
+            return 1;
+        printf("%llu\n", (unsigned long long)orders[i].obey(n));
         (void)fflush(stdout);
     }
     return 0;
