@@ -90,6 +90,24 @@ refused "none: lo cannot be taken down" run --uid 0 /usr/sbin/ip link set lo dow
 refused "none: no raw socket" run --uid 0 python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)'
 not_ok "none: no /etc/resolv.conf" run test -e /etc/resolv.conf
 
+# A full queue drops what comes: the second waits until the kernel asks again, a second later. It
+# waits by itself.
+cat >ws/waits.py <<'END'
+import errno, socket, threading
+full = socket.create_server(("127.0.0.1", 0), backlog=0); free = socket.create_server(("127.0.0.1", 0))
+first = socket.create_connection(full.getsockname())
+waiting, heard = socket.socket(), []
+thread = threading.Thread(target=lambda: (waiting.connect(full.getsockname()), heard.append(waiting.recv(9))))
+thread.start()
+at_once = socket.socket(); at_once.setblocking(False)
+print(errno.errorcode[at_once.connect_ex(full.getsockname())]); at_once.close()
+for _ in range(50): socket.create_connection(free.getsockname()).close(); free.accept()[0].close()
+print("others need not wait" if thread.is_alive() else "it did not wait")
+for peer in full.accept()[0], full.accept()[0]: peer.sendall(b"inside")
+thread.join(20); print(heard)
+END
+is "none: a connection that has to wait holds nobody up" "$(run timeout 30 python3 waits.py)" $'EINPROGRESS\nothers need not wait\n[b\'inside\']'
+
 # ---- off
 
 options=(--network off)

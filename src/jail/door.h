@@ -4,8 +4,8 @@
  * Two sorts. Calls that are refused anyway come here to be counted, and get their errno. connect(2)
  * comes here because no wall of the kernel sees it: a unix socket that a service of the host has
  * bound inside the workspace could be connected to. It is never let through: its address could be
- * exchanged after a look. Instead a short-lived child of init looks at the address once and connects
- * the caller's own socket, by descriptor. Where paths are protected, the calls that write or make
+ * exchanged after a look. Instead init looks at the address once and connects the caller's own socket,
+ * by descriptor; for what may have to wait it has a short-lived child. Where paths are protected, the calls that write or make
  * names come here as well (door_files.h).
  *
  * Part of the init image: no libc.
@@ -34,7 +34,7 @@ struct door {
 /* Answers what is waiting at the listener. */
 void door_serve(struct door *door);
 
-/* connect(2), done by a child that may wait. */
+/* connect(2), where it may have to wait done by a child. */
 void door_connect(const struct door *door, const struct seccomp_notif *asked);
 
 /* At the end: tells the supervisor what it does not know yet. */

@@ -6,6 +6,7 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include "jail/door_address.h"
 #include "jail/door_call.h"
 #include "jail/door_find.h"
+#include "jail/door_patience.h"
 #include "jail/door_record.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -62,9 +64,11 @@ long door_take_socket(const struct seccomp_notif *asked)
     }
     if (pidfd < 0)
         return pidfd;
-    if (!door_is_waiting(asked->id)) /* else the number may be somebody else's by now */
-        return -ESRCH;
-    return raw(NR_PIDFD_GETFD, pidfd, (int)asked->data.args[0], 0);
+    /* Else the number may be somebody else's by now. */
+    long fd = door_is_waiting(asked->id) ? raw(NR_PIDFD_GETFD, pidfd, (int)asked->data.args[0], 0)
+                                         : -ESRCH;
+    (void)raw(SYS_close, pidfd);
+    return fd;
 }
 
 /* As the caller would find it: from its working directory, following links, but no magic ones. */
@@ -240,55 +244,123 @@ static long connect_file(const struct door *door, const struct seccomp_notif *as
     return raw(SYS_connect, socket_fd, &address, sizeof address);
 }
 
-static long connect_for(const struct door *door, const struct seccomp_notif *asked)
+/* ---- the call */
+
+union address {
+    struct sockaddr header;
+    struct sockaddr_un file;
+    char bytes[sizeof(struct sockaddr_storage) + 1];
+};
+
+/* Where to: its length or -errno. */
+static long read_address(const struct seccomp_notif *asked, union address *address)
 {
-    union {
-        struct sockaddr header;
-        struct sockaddr_un file;
-        char bytes[sizeof(struct sockaddr_storage) + 1];
-    } address;
     uint32_t length = (uint32_t)asked->data.args[2];
-    int domain = 0;
-    uint32_t size = sizeof domain;
+
+    door_clear(address, sizeof *address);
+    if (length < sizeof address->header.sa_family || length > sizeof address->bytes - 1)
+        return -EINVAL;
+    long r = door_read_memory(asked, asked->data.args[1], address, length);
+    return r < 0 ? r : (long)length;
+}
+
+static int option_of(long fd, int option)
+{
+    int value = -1;
+    uint32_t size = sizeof value;
+
+    return raw(SYS_getsockopt, fd, SOL_SOCKET, option, &value, &size) < 0 ? -1 : value;
+}
+
+/* No route leads there: nobody else would tell of it. */
+static void tell_unreached(const struct door *door, long error, const union address *address,
+                           uint32_t length)
+{
     char text[DOOR_ADDRESS_TEXT];
 
-    door_clear(&address, sizeof address);
-    if (length < sizeof address.header.sa_family || length > sizeof address.bytes - 1)
-        return -EINVAL;
-    long r = door_read_memory(asked, asked->data.args[1], &address, length);
-    if (r < 0)
-        return r;
+    if (door->has_own_network && (error == -ENETUNREACH || error == -EADDRNOTAVAIL) &&
+        door_address_print(address, length, text))
+        tell(RECORD_CONNECT, (int)-error, text);
+}
+
+static long connect_for(const struct door *door, const struct seccomp_notif *asked)
+{
+    union address address;
+    long length = read_address(asked, &address);
+
+    if (length < 0)
+        return length;
     long fd = door_take_socket(asked);
     if (fd < 0)
         return fd;
-    r = raw(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
-    if (r < 0)
-        return r;
+    int domain = option_of(fd, SO_DOMAIN);
+    if (domain < 0)
+        return -ENOTSOCK;
     if (domain != AF_UNIX || address.header.sa_family != AF_UNIX) {
-        r = raw(SYS_connect, fd, &address, length);
-        if (door->has_own_network && (r == -ENETUNREACH || r == -EADDRNOTAVAIL) &&
-            door_address_print(&address, length, text))
-            tell(RECORD_CONNECT, (int)-r, text);
+        long r = raw(SYS_connect, fd, &address, length);
+
+        tell_unreached(door, r, &address, (uint32_t)length);
         return r;
     }
-    if (length > sizeof address.file)
+    if ((size_t)length > sizeof address.file)
         return -EINVAL;
     if (length == sizeof address.file.sun_family || address.file.sun_path[0] == '\0') {
         /* Abstract names are the network namespace's; the host's own are closed by Landlock to the
          * command, but would not be to us. */
         if (door->has_own_network)
             return raw(SYS_connect, fd, &address, length);
-        tell_abstract(address.bytes, length);
+        tell_abstract(address.bytes, (uint32_t)length);
         return -EPERM;
     }
     return connect_file(door, asked, fd, address.file.sun_path);
 }
 
-/* The call may block, and init must not: it has a supervisor to listen to. */
+/*
+ * A socket of the internet, which init connects itself: most connections are made within the machine,
+ * or not waited for. One that would be waited for longer than a moment goes on all the same, and a
+ * child awaits it: a second connect(2) is told what became of the first.
+ */
+static bool is_quick(long fd)
+{
+    int domain = option_of(fd, SO_DOMAIN);
+    int protocol = option_of(fd, SO_PROTOCOL);
+
+    return (domain == AF_INET || domain == AF_INET6) &&
+           (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP);
+}
+
+/* DOOR_CONTINUE: it is not done yet. */
+static long connect_now(const struct door *door, const struct seccomp_notif *asked)
+{
+    union address address;
+    long length = read_address(asked, &address);
+
+    if (length < 0)
+        return length;
+    long fd = door_take_socket(asked);
+    if (fd < 0)
+        return fd;
+    long r = DOOR_CONTINUE;
+    if (is_quick(fd)) {
+        door_patience_begin();
+        r = raw(SYS_connect, fd, &address, length);
+        door_patience_end();
+        tell_unreached(door, r, &address, (uint32_t)length);
+    }
+    (void)raw(SYS_close, fd);
+    return r == -EINTR ? DOOR_CONTINUE : r;
+}
+
+/* What may block is done by a child: init has a supervisor to listen to. */
 void door_connect(const struct door *door, const struct seccomp_notif *asked)
 {
-    long pid = raw(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    long r = connect_now(door, asked);
 
+    if (r != DOOR_CONTINUE) {
+        door_answer(asked->id, r);
+        return;
+    }
+    long pid = raw(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (pid < 0)
         door_answer(asked->id, pid);
     if (pid != 0)
