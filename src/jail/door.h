@@ -5,8 +5,8 @@
  * comes here because no wall of the kernel sees it: a unix socket that a service of the host has
  * bound inside the workspace could be connected to. It is never let through: its address could be
  * exchanged after a look. Instead init looks at the address once and connects the caller's own socket,
- * by descriptor; for what may have to wait it has a short-lived child. Where paths are protected, the calls that write or make
- * names come here as well (door_files.h).
+ * by descriptor; for what may have to wait it has a short-lived child. Where paths are protected, the
+ * calls that write or make names come here as well (door_files.h).
  *
  * Part of the init image: no libc.
  */
