@@ -26,33 +26,40 @@ struct making {
     const struct gate_inside *inside;
     struct gate_sockets sockets;
     bool has_ipv6_sockets;
+    long log_fd; /* made the tables; kept where they log */
     int fds[MAX_FDS];
     size_t n;
 };
 
 static long make_routes(struct making *making)
 {
-    long r = inside_send_messages(NETLINK_ROUTE, &making->inside->link);
+    const struct gate_inside *inside = making->inside;
+    long fd = inside_open(NETLINK_ROUTE);
 
+    if (fd < 0)
+        return fd;
+    long r = inside_send(fd, &inside->link);
     if (r == 0)
-        r = inside_send_messages(NETLINK_ROUTE, &making->inside->routes4);
-    if (r < 0)
-        return r;
-    making->sockets.has_ipv6 = inside_send_messages(NETLINK_ROUTE, &making->inside->routes6) == 0;
-    return 0;
+        r = inside_send(fd, &inside->routes4);
+    if (r == 0)
+        making->sockets.has_ipv6 = inside_send(fd, &inside->routes6) == 0;
+    (void)raw(SYS_close, fd);
+    return r;
 }
 
 /* Of tables that can refuse, that lead to the gate, or none: the best that the kernel has. */
 static long make_tables(struct making *making)
 {
     const struct gate_inside *inside = making->inside;
+    long fd = inside_open(NETLINK_NETFILTER);
 
+    making->log_fd = fd;
     making->sockets.method = GATE_TPROXY;
-    if (inside_send_messages(NETLINK_NETFILTER, &inside->tables) == 0) {
+    if (fd >= 0 && inside_send(fd, &inside->tables) == 0) {
         making->sockets.has_log = 1;
         return 0;
     }
-    if (inside_send_messages(NETLINK_NETFILTER, &inside->fallback) == 0)
+    if (fd >= 0 && inside_send(fd, &inside->fallback) == 0)
         return 0;
     making->sockets.method = GATE_LISTENERS;
     return inside->needs_any_port || inside->n_ports == 0 ? -EPROTONOSUPPORT : 0;
@@ -79,14 +86,16 @@ static long bind_any(const struct making *making, long fd, uint16_t port)
                                     : raw(SYS_bind, fd, &any4, sizeof any4);
 }
 
-/* One socket for both families; IPv4 addresses are mapped ones then. */
-static long new_socket(const struct making *making, int type)
+/* One socket for both families, where the kernel has both; IPv4 addresses are mapped ones then. */
+static long new_socket(struct making *making, int type)
 {
     const int off = 0;
-    long fd = raw(SYS_socket, making->has_ipv6_sockets ? AF_INET6 : AF_INET,
-                  type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    long fd = raw(SYS_socket, AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    if (fd >= 0 && making->has_ipv6_sockets)
+    making->has_ipv6_sockets = fd >= 0;
+    if (fd < 0)
+        fd = raw(SYS_socket, AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (making->has_ipv6_sockets)
         (void)raw(SYS_setsockopt, fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     return fd;
 }
@@ -145,12 +154,12 @@ static long make_udp(struct making *making)
 /* Without it all is refused the same, but not told. */
 static void make_log(struct making *making)
 {
-    long fd = inside_open_log(GATE_INSIDE_LOG);
-
-    if (fd < 0)
+    if (inside_begin_log(making->log_fd, GATE_INSIDE_LOG) < 0) {
         making->sockets.has_log = 0;
-    else
-        keep(making, fd);
+        return;
+    }
+    keep(making, making->log_fd);
+    making->log_fd = -1;
 }
 
 static long bind_own(long fd, int family, uint16_t port)
@@ -208,12 +217,8 @@ static long make_publish(struct making *making)
 
 static long make_sockets(struct making *making)
 {
-    long fd = raw(SYS_socket, AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    making->has_ipv6_sockets = fd >= 0;
-    if (fd >= 0)
-        (void)raw(SYS_close, fd);
     long r = make_listeners(making);
+
     if (r == 0)
         r = make_datagrams(making, DNS_PORT);
     if (r == 0 && making->sockets.has_log)
@@ -231,7 +236,9 @@ static long make_sockets(struct making *making)
 
 long gate_inside_make(const struct gate_inside *inside, int socket_fd)
 {
-    struct making making = { .inside = inside, .sockets = { .magic = GATE_SOCKETS_MAGIC } };
+    struct making making = { .inside = inside,
+                             .sockets = { .magic = GATE_SOCKETS_MAGIC },
+                             .log_fd = -1 };
     long r = make_routes(&making);
 
     if (r == 0)
@@ -243,5 +250,7 @@ long gate_inside_make(const struct gate_inside *inside, int socket_fd)
                             making.n);
     for (size_t i = 0; i < making.n; i++)
         (void)raw(SYS_close, making.fds[i]);
+    if (making.log_fd >= 0)
+        (void)raw(SYS_close, making.log_fd);
     return r;
 }

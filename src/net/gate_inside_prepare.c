@@ -65,32 +65,29 @@ static void add_route(struct buffer *out, uint8_t family)
     netlink_end(out, at);
 }
 
-/* What leaves comes in again through the loopback, and there the first packet is turned over. */
-static void intercept(struct buffer *batch)
-{
-    nft_chain(batch, TABLE, "in", "filter", NF_INET_PRE_ROUTING, BEFORE_ALL);
-    for (size_t i = 0; i < 2; i++) {
-        struct nft_rule rule = nft_rule_begin(batch, TABLE, "in");
-
-        nft_is_protocol(batch, IPPROTO_TCP);
-        nft_is_first(batch, false);
-        nft_is_family(batch, family_of(&own[i]));
-        nft_is_to(batch, family_of(&own[i]), own[i].address, own[i].bits, true);
-        nft_tproxy(batch, family_of(&own[i]), GATE_INSIDE_PORT);
-        nft_rule_end(batch, rule);
-    }
-}
-
-static void let_pass(struct buffer *batch, const struct gate_network *networks, size_t n)
+static void let_pass(struct buffer *batch, const char *chain, const struct gate_network *networks,
+                     size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct nft_rule rule = nft_rule_begin(batch, TABLE, "out");
+        struct nft_rule rule = nft_rule_begin(batch, TABLE, chain);
 
         nft_is_family(batch, family_of(&networks[i]));
         nft_is_to(batch, family_of(&networks[i]), networks[i].address, networks[i].bits, false);
         nft_accept(batch);
         nft_rule_end(batch, rule);
     }
+}
+
+/* What leaves comes in again through the loopback, and there the first packet is turned over. */
+static void intercept(struct buffer *batch)
+{
+    nft_chain(batch, TABLE, "in", "filter", NF_INET_PRE_ROUTING, BEFORE_ALL);
+    let_pass(batch, "in", own, 2);
+    struct nft_rule rule = nft_rule_begin(batch, TABLE, "in");
+    nft_is_protocol(batch, IPPROTO_TCP);
+    nft_is_first(batch, false);
+    nft_tproxy(batch, NFPROTO_UNSPEC, GATE_INSIDE_PORT); /* of either family */
+    nft_rule_end(batch, rule);
 }
 
 static void log_others(struct buffer *batch, uint8_t protocol)
@@ -112,12 +109,12 @@ static void refuse_rest(struct buffer *batch, uint8_t protocol, void (*refuse)(s
     nft_rule_end(batch, rule);
 }
 
-static void pass_port(struct buffer *batch, uint8_t protocol, uint16_t port,
+static void pass_port(struct buffer *batch, uint16_t port,
                       void (*is_port)(struct buffer *, uint16_t, uint16_t))
 {
     struct nft_rule rule = nft_rule_begin(batch, TABLE, "out");
 
-    nft_is_protocol(batch, protocol);
+    nft_is_protocol(batch, IPPROTO_UDP);
     is_port(batch, port, port);
     nft_accept(batch);
     nft_rule_end(batch, rule);
@@ -126,34 +123,52 @@ static void pass_port(struct buffer *batch, uint8_t protocol, uint16_t port,
 /* To a port of the gate, which decides; and what it answers, which comes from there. */
 static void pass_datagrams(struct buffer *batch, uint16_t port)
 {
-    pass_port(batch, IPPROTO_UDP, port, nft_is_to_port);
-    pass_port(batch, IPPROTO_UDP, port, nft_is_from_port);
+    pass_port(batch, port, nft_is_to_port);
+    pass_port(batch, port, nft_is_from_port);
+}
+
+/* DNS asks whichever server a program believes in, by UDP or TCP: of other protocols nothing is
+ * refused anyway. */
+static void pass_dns(struct buffer *batch)
+{
+    struct nft_rule rule = nft_rule_begin(batch, TABLE, "out");
+
+    nft_is_to_port(batch, DNS_PORT, DNS_PORT);
+    nft_accept(batch);
+    nft_rule_end(batch, rule);
+    pass_port(batch, DNS_PORT, nft_is_from_port);
+}
+
+/* What does not open a connection: most packets by far, so they come first. */
+static void pass_further(struct buffer *batch)
+{
+    struct nft_rule rule = nft_rule_begin(batch, TABLE, "out");
+
+    nft_is_protocol(batch, IPPROTO_TCP);
+    nft_is_first(batch, true);
+    nft_accept(batch);
+    nft_rule_end(batch, rule);
 }
 
 /*
  * An address that no rule names fails in connect() itself. Source and destination are the same on
  * such a route, so the reset meets these rules as well: what does not open a connection passes.
+ * The kernel finds each expression by a search, at more than a microsecond: few of them.
  */
 static void refuse_others(struct gate_inside *inside, const struct gate_network *networks, size_t n)
 {
     struct buffer *batch = &inside->tables;
 
     nft_chain(batch, TABLE, "out", "filter", NF_INET_LOCAL_OUT, 0);
-    let_pass(batch, own, 2);
-    /* DNS asks whichever server a program believes in. */
-    pass_datagrams(batch, DNS_PORT);
+    pass_further(batch);
+    let_pass(batch, "out", own, 2);
+    pass_dns(batch);
     for (size_t i = 0; i < inside->n_udp; i++)
         pass_datagrams(batch, inside->udp[i]);
     /* Nobody takes any other, also not for a host that a rule allows. */
     log_others(batch, IPPROTO_UDP);
-    let_pass(batch, synthetic, 2);
-    let_pass(batch, networks, n);
-    struct nft_rule rule = nft_rule_begin(batch, TABLE, "out");
-    nft_is_protocol(batch, IPPROTO_TCP);
-    nft_is_first(batch, true);
-    nft_accept(batch);
-    nft_rule_end(batch, rule);
-    pass_port(batch, IPPROTO_TCP, DNS_PORT, nft_is_to_port);
+    let_pass(batch, "out", synthetic, 2);
+    let_pass(batch, "out", networks, n);
     log_others(batch, IPPROTO_TCP);
     refuse_rest(batch, IPPROTO_TCP, nft_reset);
     refuse_rest(batch, IPPROTO_UDP, nft_reject);

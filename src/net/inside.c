@@ -11,38 +11,53 @@
 
 #define LOG_BYTES 64
 
+long inside_open(int family)
+{
+    return raw(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, family);
+}
+
 /*
  * The kernel does what a message asks for within send(). No answer was asked for, so one that is
  * there tells of a failure.
  */
-long inside_send_messages(int family, const struct buffer *messages)
+long inside_send(long fd, const struct buffer *messages)
 {
     struct {
         struct nlmsghdr header;
         struct nlmsgerr error;
         char rest[4096];
     } answer;
-    long fd = raw(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, family);
+    long r = raw(SYS_sendto, fd, messages->data, messages->length, 0, NULL, 0);
+
+    if (r < 0)
+        return r;
+    r = raw(SYS_recvfrom, fd, &answer, sizeof answer, MSG_DONTWAIT, NULL, 0);
+    if (r == -EAGAIN)
+        return 0;
+    if (r >= (long)(sizeof answer.header + sizeof answer.error) &&
+        answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error)
+        r = answer.error.error;
+    else if (r >= 0)
+        r = -EPROTO;
+    /* One failure may be told of more than once; the next messages are not to hear of it. */
+    while (raw(SYS_recvfrom, fd, &answer, sizeof answer, MSG_DONTWAIT, NULL, 0) >= 0)
+        ;
+    return r;
+}
+
+long inside_send_messages(int family, const struct buffer *messages)
+{
+    long fd = inside_open(family);
 
     if (fd < 0)
         return fd;
-    long r = raw(SYS_sendto, fd, messages->data, messages->length, 0, NULL, 0);
-    if (r >= 0) {
-        r = raw(SYS_recvfrom, fd, &answer, sizeof answer, MSG_DONTWAIT, NULL, 0);
-        if (r == -EAGAIN)
-            r = 0;
-        else if (r >= (long)(sizeof answer.header + sizeof answer.error) &&
-                 answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error)
-            r = answer.error.error;
-        else if (r >= 0)
-            r = -EPROTO;
-    }
+    long r = inside_send(fd, messages);
     (void)raw(SYS_close, fd);
     return r;
 }
 
 /* What the kernel logs of refused packets: a copy of their first bytes, one at a time. */
-long inside_open_log(uint16_t group)
+long inside_begin_log(long fd, uint16_t group)
 {
     struct {
         struct nlmsghdr header;
@@ -64,14 +79,20 @@ long inside_open_log(uint16_t group)
         .mode = { .copy_range = htonl(LOG_BYTES), .copy_mode = NFULNL_COPY_PACKET },
     };
     struct nlmsghdr answer[64];
-    long fd =
-        raw(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_NETFILTER);
+    long r = raw(SYS_sendto, fd, &message, sizeof message, 0, NULL, 0);
+
+    if (r >= 0 && raw(SYS_recvfrom, fd, answer, sizeof answer, MSG_DONTWAIT, NULL, 0) != -EAGAIN)
+        r = -EPROTO;
+    return r < 0 ? r : 0;
+}
+
+long inside_open_log(uint16_t group)
+{
+    long fd = inside_open(NETLINK_NETFILTER);
 
     if (fd < 0)
         return fd;
-    long r = raw(SYS_sendto, fd, &message, sizeof message, 0, NULL, 0);
-    if (r >= 0 && raw(SYS_recvfrom, fd, answer, sizeof answer, MSG_DONTWAIT, NULL, 0) != -EAGAIN)
-        r = -EPROTO;
+    long r = inside_begin_log(fd, group);
     if (r < 0) {
         (void)raw(SYS_close, fd);
         return r;

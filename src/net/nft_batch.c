@@ -221,7 +221,8 @@ void nft_is_protocol(struct buffer *batch, uint8_t protocol)
 void nft_is_to(struct buffer *batch, uint8_t family, const void *address, unsigned bits,
                bool is_not)
 {
-    uint32_t n = family == NFPROTO_IPV4 ? 4 : 16;
+    uint32_t whole = family == NFPROTO_IPV4 ? 4 : 16;
+    uint32_t n = bits == 0 ? 1 : bits < 8 * whole ? (bits + 7) / 8 : whole;
     uint8_t ones[16] = { 0 };
     uint8_t network[16];
 
@@ -233,7 +234,8 @@ void nft_is_to(struct buffer *batch, uint8_t family, const void *address, unsign
         network[i] &= ones[i];
     }
     load_payload(batch, NFT_PAYLOAD_NETWORK_HEADER, family == NFPROTO_IPV4 ? 16 : 24, n);
-    mask(batch, ones, n);
+    if (ones[n - 1] != 0xff)
+        mask(batch, ones, n);
     compare(batch, is_not ? NFT_CMP_NEQ : NFT_CMP_EQ, network, n);
 }
 
@@ -243,6 +245,10 @@ static void is_port(struct buffer *batch, uint32_t offset, uint16_t first, uint1
     uint16_t high = htons(last);
 
     load_payload(batch, NFT_PAYLOAD_TRANSPORT_HEADER, offset, sizeof low);
+    if (first == last) {
+        compare(batch, NFT_CMP_EQ, &low, sizeof low);
+        return;
+    }
     compare(batch, NFT_CMP_GTE, &low, sizeof low);
     compare(batch, NFT_CMP_LTE, &high, sizeof high);
 }
