@@ -90,37 +90,20 @@ static int restrict_files(void)
 #define OPEN_CHANGES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_PATH)
 #define TYPE_MASK    (~(unsigned)(SOCK_CLOEXEC | SOCK_NONBLOCK))
 
-/* What follows the beginning and the rule for files. */
-static const struct sock_filter calls[] = {
-    FILTER_ALLOW_CALL(SYS_epoll_pwait),
+static const unsigned calls[] = {
+    SYS_epoll_pwait,
 #ifdef SYS_epoll_wait
-    FILTER_ALLOW_CALL(SYS_epoll_wait),
+    SYS_epoll_wait,
 #endif
-    FILTER_ALLOW_CALL(SYS_recvfrom),
-    FILTER_ALLOW_CALL(SYS_sendto),
-    FILTER_ALLOW_CALL(SYS_splice),
-    FILTER_ALLOW_CALL(SYS_accept4),
-    FILTER_ALLOW_CALL(SYS_getsockname),
-    FILTER_ALLOW_CALL(SYS_epoll_ctl),
-    FILTER_ALLOW_CALL(SYS_close),
-    FILTER_ALLOW_CALL(SYS_shutdown),
-    FILTER_ALLOW_CALL(SYS_connect),
-    FILTER_ALLOW_CALL(SYS_setsockopt),
-    FILTER_ALLOW_CALL(SYS_getsockopt),
-    FILTER_ALLOW_CALL(SYS_recvmsg),
-    FILTER_ALLOW_CALL(SYS_sendmsg),
-    FILTER_ALLOW_CALL(SYS_pipe2),
-    FILTER_ALLOW_CALL(SYS_pread64),
-    FILTER_ALLOW_CALL(SYS_fcntl),
-    FILTER_ALLOW_CALL(SYS_getrandom),
-    FILTER_ALLOW_CALL(SYS_clock_gettime),
-    FILTER_ALLOW_CALL(SYS_brk),
-    FILTER_ALLOW_CALL(SYS_munmap),
-    FILTER_ALLOW_CALL(SYS_mremap),
-    FILTER_ALLOW_CALL(SYS_madvise),
-    FILTER_ALLOW_CALL(SYS_restart_syscall),
-    FILTER_ALLOW_CALL(SYS_exit_group),
-    FILTER_ALLOW_CALL(SYS_exit),
+    SYS_recvfrom,    SYS_sendto,    SYS_splice,          SYS_accept4,    SYS_getsockname,
+    SYS_epoll_ctl,   SYS_close,     SYS_shutdown,        SYS_connect,    SYS_setsockopt,
+    SYS_getsockopt,  SYS_recvmsg,   SYS_sendmsg,         SYS_pipe2,      SYS_pread64,
+    SYS_fcntl,       SYS_getrandom, SYS_clock_gettime,   SYS_brk,        SYS_munmap,
+    SYS_mremap,      SYS_madvise,   SYS_restart_syscall, SYS_exit_group, SYS_exit,
+};
+
+/* Of the others, those whose arguments matter; first comes the rule for files. */
+static const struct sock_filter rest[] = {
     FILTER_ALLOW_WITHOUT(SYS_mprotect, args[2], PROT_EXEC),
     FILTER_ALLOW_MEMORY(SYS_mmap),
     /* of the internet: streams and datagrams */
@@ -136,7 +119,6 @@ static const struct sock_filter calls[] = {
     FILTER_KILL,
     FILTER_KILL,
 };
-static const struct sock_filter begin[] = { FILTER_BEGIN };
 static const struct sock_filter open_files[] = {
     FILTER_ALLOW_WITHOUT(SYS_openat, args[2], OPEN_CHANGES),
 };
@@ -147,19 +129,12 @@ static const struct sock_filter open_nothing[] = {
 
 static int filter_calls(void)
 {
-    struct sock_filter filter[COUNT(begin) + COUNT(open_files) + COUNT(calls)];
-    size_t n = COUNT(begin);
+    struct sock_filter others[COUNT(open_files) + COUNT(rest)];
+    size_t n = can_open ? COUNT(open_files) : COUNT(open_nothing);
 
-    memcpy(filter, begin, sizeof begin);
-    if (can_open) {
-        memcpy(filter + n, open_files, sizeof open_files);
-        n += COUNT(open_files);
-    } else {
-        memcpy(filter + n, open_nothing, sizeof open_nothing);
-        n += COUNT(open_nothing);
-    }
-    memcpy(filter + n, calls, sizeof calls);
-    return lockdown_filter(filter, n + COUNT(calls));
+    memcpy(others, can_open ? open_files : open_nothing, n * sizeof *others);
+    memcpy(others + n, rest, sizeof rest);
+    return lockdown_calls(calls, COUNT(calls), others, n + COUNT(rest));
 }
 
 /* ---- */

@@ -4,6 +4,7 @@
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "sys/kernel.h"
+#include "sys/seccomp_filter.h"
 
 int lockdown_take(const struct lockdown_step *steps, size_t n, const char **out_step)
 {
@@ -79,4 +81,58 @@ int lockdown_filter(const struct sock_filter *filter, size_t n)
                                         (struct sock_filter *)(uintptr_t)filter };
 
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+}
+
+/* ---- calls */
+
+#define CALLS_MOST 64
+#define REST_MOST  64
+
+/* What a tree of n calls takes: one instruction for each, and one for each fork. */
+static size_t tree_size(size_t n)
+{
+    return 2 * n - 1;
+}
+
+/* `left` instructions of the whole tree stand behind this one; then what allows, then the rest. */
+static struct sock_filter *put_tree(struct sock_filter *out, const unsigned *calls, size_t n,
+                                    size_t left)
+{
+    size_t half = n / 2;
+
+    if (n == 1) {
+        *out++ = (struct sock_filter)FILTER_IF_EQUAL(calls[0], (uint8_t)left, (uint8_t)(left + 1));
+        return out;
+    }
+    *out++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, calls[half],
+                                          (uint8_t)tree_size(half), 0);
+    out = put_tree(out, calls, half, left - 1);
+    return put_tree(out, calls + half, n - half, left - 1 - tree_size(half));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const unsigned x = *(const unsigned *)a;
+    const unsigned y = *(const unsigned *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+int lockdown_calls(const unsigned *allowed, size_t n, const struct sock_filter *rest, size_t n_rest)
+{
+    static const struct sock_filter begin[] = { FILTER_BEGIN };
+    static const struct sock_filter allow[] = { FILTER_ALLOW };
+    struct sock_filter filter[COUNT(begin) + 2 * CALLS_MOST + COUNT(allow) + REST_MOST];
+    unsigned calls[CALLS_MOST];
+    struct sock_filter *at = filter + COUNT(begin);
+
+    if (n == 0 || n > CALLS_MOST || n_rest > REST_MOST)
+        return -EINVAL;
+    memcpy(calls, allowed, n * sizeof *calls);
+    qsort(calls, n, sizeof *calls, ascending);
+    memcpy(filter, begin, sizeof begin);
+    at = put_tree(at, calls, n, tree_size(n) - 1);
+    memcpy(at, allow, sizeof allow);
+    memcpy(at + COUNT(allow), rest, n_rest * sizeof *rest);
+    return lockdown_filter(filter, COUNT(begin) + tree_size(n) + COUNT(allow) + n_rest);
 }

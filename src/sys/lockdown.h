@@ -32,3 +32,11 @@ int lockdown_capabilities(void);
 int lockdown_landlock(uint64_t net, int (*allow)(int ruleset_fd));
 
 int lockdown_filter(const struct sock_filter *filter, size_t n);
+
+/*
+ * A filter that allows these calls, in any order, and leaves the others to `rest` (seccomp_filter.h), which
+ * ends with what becomes of all that it does not know. They are searched for as in a tree: the kernel
+ * walks through a filter once for every call that there is, before it takes it.
+ */
+int lockdown_calls(const unsigned *allowed, size_t n, const struct sock_filter *rest,
+                   size_t n_rest);
