@@ -24,6 +24,7 @@ struct network_gate {
     char *program;
     bool is_running;
     bool tidies_up; /* it takes things down on the host, for which it may need longer */
+    bool is_told;   /* to end */
     struct network_orders orders;
     struct network_credential credential;
     bool has_failed; /* it ended before the box: nothing can be reached any more */
@@ -49,8 +50,11 @@ void network_gate_obey(struct network_gate *gate);
 /* What it could not begin with, if so. */
 int network_gate_check(const struct network_gate *gate, coop_error **err);
 
-/* Takes the last of what it has to tell, and waits for its end. */
+/* The command has ended: it may tell the rest, beside what else is to be done. */
+void network_gate_finish(struct network_gate *gate);
+
+/* Takes the last of what it has to tell. */
 void network_gate_end(struct coop_box *box);
 
-/* For a box that was not to be. */
+/* Waits for its end. Also for a box that was not to be. */
 void network_gate_drop(struct network_gate *gate);

@@ -338,6 +338,7 @@ bool supervise_read_control(struct coop_box *box)
     case EVENT_ENDED:
         box->has_status = true;
         box->status = message.status;
+        network_gate_finish(&box->gate);
         break;
     case EVENT_SEGMENTS:
         box->segments = message.count;

@@ -145,5 +145,6 @@ int main(void)
         return give_up(-r, step);
     gate_loop_run(&gate, &gate.loop);
     gate_events_finish(&gate.events);
+    (void)shutdown(GATE_CONTROL_FD, SHUT_RDWR); /* that was all: nobody need wait for the rest */
     return 0;
 }

@@ -197,7 +197,8 @@ static void message_came(struct gate *gate, struct gate_source *source, uint32_t
     (void)events;
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) {
+    if (n <= 0) { /* nothing more is heard of it */
+        gate_loop_change(&gate->loop, source, 0);
         gate->loop.is_over = true;
         return;
     }

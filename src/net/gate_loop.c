@@ -8,6 +8,7 @@
 
 #define BATCH 128
 #define TURNS 64 /* in one round: then it is looked who else has come */
+#define LAST  16 /* rounds, for what has happened before the end */
 
 static const int delays_ms[GATE_N_DELAYS] = {
     [GATE_DELAY_HEAD] = 10000, [GATE_DELAY_DIAL] = 20000,   [GATE_DELAY_LINGER] = 2000,
@@ -171,12 +172,13 @@ void gate_loop_run(struct gate *gate, struct gate_loop *loop)
 {
     struct epoll_event events[BATCH];
 
-    while (!loop->is_over) {
-        bool has_turns = loop->turns.next != &loop->turns;
-        int n = epoll_wait(loop->epoll_fd, events, BATCH, has_turns ? 0 : (int)until_next(loop));
+    for (int left = LAST; left > 0;) {
+        bool is_hasty = loop->is_over || loop->turns.next != &loop->turns;
+        int n = epoll_wait(loop->epoll_fd, events, BATCH, is_hasty ? 0 : (int)until_next(loop));
 
-        if (n < 0 && errno != EINTR)
+        if ((n < 0 && errno != EINTR) || (n == 0 && loop->is_over))
             return;
+        left -= loop->is_over;
         loop->now_ms = clock_now_ms();
         loop->round++;
         for (int i = 0; i < n; i++) {
