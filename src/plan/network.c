@@ -193,9 +193,13 @@ int plan_network(struct plan *plan, const struct plan_request *request, coop_err
 
         if (r < 0)
             return r;
-        plan_add(plan, network == COOP_NETWORK_GATE ? STEP_GATE : STEP_NAT, stage);
     }
+    if (network == COOP_NETWORK_NAT)
+        plan_add(plan, STEP_NAT, stage);
     if (!request->tty)
         plan_add(plan, STEP_JOIN_NETWORK, STAGE_SEAL);
+    /* By init, which has time: the namespace was late already, and the command's filters wait. */
+    if (network == COOP_NETWORK_GATE)
+        plan_add(plan, STEP_GATE, request->tty ? STAGE_BOX : STAGE_SEAL);
     return 0;
 }
