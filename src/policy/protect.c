@@ -478,7 +478,7 @@ size_t protect_n_exceptions(struct protect *protect)
         if (entry->rule.action == COOP_PROTECT_SHOW && glob_of(protect, entry))
             protect->exceptions[protect->n_exceptions++] = entry;
     }
-    if (protect->n_exceptions > 1)
+    if (protect->exceptions && protect->n_exceptions > 1)
         qsort(protect->exceptions, protect->n_exceptions, sizeof(struct entry *), by_weight);
     return protect->n_exceptions;
 }
