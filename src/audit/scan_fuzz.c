@@ -10,23 +10,12 @@
 #include <string.h>
 
 #include "audit/chain.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "test/fuzz.h"
 
 struct line {
     const char *bytes;
     size_t n;
 };
-
-static void require(bool claim, const char *what)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim)
 
 static void look(const struct line *line, struct scan_piece piece)
 {

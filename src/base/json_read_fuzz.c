@@ -13,19 +13,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_write.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim)
+#include "test/fuzz.h"
 
 /* Numbers as texts: what matters is that they come back. */
 static void write_value(struct json_writer *json, const struct json_value *value)

@@ -14,21 +14,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "test/fuzz.h"
 
 #define NUMBER "[0-9]+(\\.[0-9]+)?"
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what, const char *text)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold for '%s': %s\n", text, what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim, text)
 
 /* A pattern and what it compiles to, at its first use. */
 struct grammar {
@@ -78,14 +66,14 @@ static long double value_of(const char *text, bool is_duration)
 
 static void check_refusal(const char *text, coop_error *err, int r, uint64_t out)
 {
-    REQUIRE(r == -EINVAL && out == 77);
-    REQUIRE(coop_error_get_kind(err) == COOP_ERROR_BAD_POLICY);
+    REQUIRE_OF(text, r == -EINVAL && out == 77);
+    REQUIRE_OF(text, coop_error_get_kind(err) == COOP_ERROR_BAD_POLICY);
     const char *message = coop_error_message(err);
     size_t n = strlen(message);
-    REQUIRE(n < 500 && strncmp(message, "bad ", 4) == 0);
-    REQUIRE(utf8_valid_prefix(message, n) == n);
+    REQUIRE_OF(text, n < 500 && strncmp(message, "bad ", 4) == 0);
+    REQUIRE_OF(text, utf8_valid_prefix(message, n) == n);
     for (size_t i = 0; i < n; i++)
-        REQUIRE((unsigned char)message[i] >= 0x20 && message[i] != 0x7F);
+        REQUIRE_OF(text, (unsigned char)message[i] >= 0x20 && message[i] != 0x7F);
     coop_error_free(err);
 }
 
@@ -96,11 +84,12 @@ static void check_value(const char *text, int r, uint64_t out, uint64_t max, boo
     long double slack = 1 + expected * 1e-15L;
 
     if (r == 0) {
-        REQUIRE(out <= max);
-        REQUIRE((long double)out >= expected - slack && (long double)out <= expected + slack);
-        REQUIRE(out > 0 || strpbrk(text, "123456789") == NULL);
+        REQUIRE_OF(text, out <= max);
+        REQUIRE_OF(text,
+                   (long double)out >= expected - slack && (long double)out <= expected + slack);
+        REQUIRE_OF(text, out > 0 || strpbrk(text, "123456789") == NULL);
     } else {
-        REQUIRE(expected < 1.001L || expected > (long double)max - slack);
+        REQUIRE_OF(text, expected < 1.001L || expected > (long double)max - slack);
     }
 }
 
@@ -111,11 +100,11 @@ static void fuzz_size(const char *text)
     uint64_t out = 77;
     int r = quantity_size(text, &out, &err);
 
-    REQUIRE((r == 0) == !err);
+    REQUIRE_OF(text, (r == 0) == !err);
     if (matches(&size, text))
         check_value(text, r, out, QUANTITY_SIZE_MAX, false);
     else
-        REQUIRE(r < 0);
+        REQUIRE_OF(text, r < 0);
     if (r < 0)
         check_refusal(text, err, r, out);
 }
@@ -131,11 +120,11 @@ static void fuzz_duration(const char *text)
     uint64_t out = 77;
     int r = quantity_duration_ms(text, &out, &err);
 
-    REQUIRE((r == 0) == !err);
+    REQUIRE_OF(text, (r == 0) == !err);
     if (*text && (matches(&whole, text) || matches(&with_fraction, text)))
         check_value(text, r, out, QUANTITY_DURATION_MAX_MS, true);
     else
-        REQUIRE(r < 0);
+        REQUIRE_OF(text, r < 0);
     if (r < 0)
         check_refusal(text, err, r, out);
 }
@@ -150,22 +139,22 @@ static void fuzz_count_and_decimal(const char *text)
     bool is_count =
         matches(&count, text) && strtold(text, NULL) >= 5 && strtold(text, NULL) <= 1u << 20;
 
-    REQUIRE((r == 0) == is_count);
+    REQUIRE_OF(text, (r == 0) == is_count);
     if (r < 0)
         check_refusal(text, err, r, out);
     else
-        REQUIRE(out == strtoull(text, NULL, 10));
+        REQUIRE_OF(text, out == strtoull(text, NULL, 10));
 
     err = NULL;
     out = 77;
     r = quantity_decimal_milli(text, &out, &err);
     bool is_decimal =
         matches(&decimal, text) && strtold(text, NULL) > 0 && strtold(text, NULL) <= 1e6L;
-    REQUIRE((r == 0) == is_decimal);
+    REQUIRE_OF(text, (r == 0) == is_decimal);
     if (r < 0)
         check_refusal(text, err, r, out);
     else
-        REQUIRE(out == (uint64_t)llroundl(strtold(text, NULL) * 1000));
+        REQUIRE_OF(text, out == (uint64_t)llroundl(strtold(text, NULL) * 1000));
 }
 
 /* What is shown for a duration of a millisecond and more can be read back, to the same text. */
@@ -176,16 +165,16 @@ static void fuzz_formats(uint64_t value)
     uint64_t ms;
 
     quantity_format_size(value, text);
-    REQUIRE(strlen(text) <= 10);
+    REQUIRE_OF(text, strlen(text) <= 10);
     quantity_format_duration_us(value, text);
-    REQUIRE(strlen(text) <= 13);
+    REQUIRE_OF(text, strlen(text) <= 13);
     if (value < 1000 || value / 1000 > QUANTITY_DURATION_MAX_MS)
         return;
     if (strstr(text, "ms") && strchr(text, '.'))
         return; /* tenths of a millisecond are only shown */
-    REQUIRE(quantity_duration_ms(text, &ms, NULL) == 0);
+    REQUIRE_OF(text, quantity_duration_ms(text, &ms, NULL) == 0);
     quantity_format_duration_us(ms * 1000, again);
-    REQUIRE(strcmp(text, again) == 0);
+    REQUIRE_OF(text, strcmp(text, again) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

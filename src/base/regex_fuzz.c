@@ -10,19 +10,7 @@
 #include <string.h>
 
 #include "base/regex_private.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim)
+#include "test/fuzz.h"
 
 struct machine {
     struct regex_program program;

@@ -13,19 +13,7 @@
 #include "base/cleanup.h"
 #include "config/layers.h"
 #include "config/toml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim)
+#include "test/fuzz.h"
 
 static void check_findings(const struct findings *findings)
 {

@@ -11,22 +11,10 @@
 #include <string.h>
 
 #include "policy/glob_set.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "test/fuzz.h"
 
 #define MAX_RULES 16
 #define MAX_WORDS 200
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what, const char *text)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold for '%s': %s\n", text, what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim, path)
 
 /* Whether fnmatch() means the same by it: no classes, no '**', no slashes too many, only ASCII. */
 static bool is_plain(const char *text, bool is_pattern)
@@ -42,11 +30,11 @@ static bool is_plain(const char *text, bool is_pattern)
 
 static void check_finding(const struct findings *findings, const char *path)
 {
-    REQUIRE(!findings->failed);
-    REQUIRE(findings->n > 0 && findings->n_errors == findings->n);
+    REQUIRE_OF(path, !findings->failed);
+    REQUIRE_OF(path, findings->n > 0 && findings->n_errors == findings->n);
     for (size_t i = 0; i < findings->n; i++) {
-        REQUIRE(strncmp(findings->items[i].message, "the pattern '", 13) == 0);
-        REQUIRE(findings->items[i].fix != NULL);
+        REQUIRE_OF(path, strncmp(findings->items[i].message, "the pattern '", 13) == 0);
+        REQUIRE_OF(path, findings->items[i].fix != NULL);
     }
 }
 
@@ -62,10 +50,10 @@ static int decide_singly(const struct glob_rule *rules, size_t n, const char *pa
         struct glob *glob = glob_new(rules[i].pattern, rules[i].length, ignore_case,
                                      (struct origin){ 0 }, &findings);
 
-        REQUIRE(glob && glob_compare(glob, glob) == 0);
+        REQUIRE_OF(path, glob && glob_compare(glob, glob) == 0);
         bool is_match = glob_match(glob, path, is_directory);
         if (!ignore_case && is_plain(path, false) && is_plain(glob_text(glob), true))
-            REQUIRE(is_match == (fnmatch(glob_text(glob), path, FNM_PATHNAME) == 0));
+            REQUIRE_OF(path, is_match == (fnmatch(glob_text(glob), path, FNM_PATHNAME) == 0));
         if (is_match && (!best || glob_compare(glob, best) >= 0)) {
             glob_free(best);
             best = glob;
@@ -95,14 +83,14 @@ static int decide_walking(const struct glob_set *set, const char *path, bool is_
             const struct glob_rule *rule =
                 glob_set_decide_name(set, state[now], at, n, is_directory);
 
-            REQUIRE(may_match || !rule);
+            REQUIRE_OF(path, may_match || !rule);
             return rule ? rule->action : -1;
         }
         bool may_match_below = glob_set_enter(set, state[now], at, n, state[!now]);
-        REQUIRE(may_match || !may_match_below);
+        REQUIRE_OF(path, may_match || !may_match_below);
         may_match = may_match_below;
         (void)snprintf(directory, sizeof directory, "%.*s", (int)(at + n - path), path);
-        REQUIRE(glob_set_may_match_below(set, directory) == may_match);
+        REQUIRE_OF(path, glob_set_may_match_below(set, directory) == may_match);
         now = !now;
         at = rest;
     }
@@ -118,14 +106,14 @@ static void fuzz(const struct glob_rule *rules, size_t n, const char *path, bool
         findings_done(&findings);
         return;
     }
-    REQUIRE(findings.n == 0);
+    REQUIRE_OF(path, findings.n == 0);
     for (unsigned is_directory = 0; is_directory < 2; is_directory++) {
         const struct glob_rule *rule = glob_set_decide(set, path, is_directory);
         int action = rule ? rule->action : -1;
 
-        REQUIRE(decide_singly(rules, n, path, is_directory, ignore_case) == action);
+        REQUIRE_OF(path, decide_singly(rules, n, path, is_directory, ignore_case) == action);
         if (path[strspn(path, "/")] && glob_set_words(set) <= MAX_WORDS)
-            REQUIRE(decide_walking(set, path, is_directory) == action);
+            REQUIRE_OF(path, decide_walking(set, path, is_directory) == action);
     }
     glob_set_free(set);
 }

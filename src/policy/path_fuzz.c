@@ -14,21 +14,9 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "policy/mount_table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "test/fuzz.h"
 
 #define MAX_MOUNTS 8
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what, const char *text)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold for '%s': %s\n", text, what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim, path)
 
 static bool is_normal(const char *path)
 {
@@ -59,9 +47,9 @@ static void check_message(const coop_error *err, const char *path)
     const char *message = coop_error_message(err);
     size_t n = strlen(message);
 
-    REQUIRE(utf8_valid_prefix(message, n) == n);
+    REQUIRE_OF(path, utf8_valid_prefix(message, n) == n);
     for (size_t i = 0; i < n; i++)
-        REQUIRE((unsigned char)message[i] >= 0x20 && message[i] != 0x7F);
+        REQUIRE_OF(path, (unsigned char)message[i] >= 0x20 && message[i] != 0x7F);
 }
 
 /* Component by component, on a stack; false if it runs empty. */
@@ -97,22 +85,23 @@ static void fuzz_path(const char *path)
     int r_strict = path_normalise("path", path, &strict, NULL);
     int r = path_resolve("path", path, &folded, &err);
 
-    REQUIRE((r < 0) == (err != NULL) && (r < 0) == (folded == NULL));
+    REQUIRE_OF(path, (r < 0) == (err != NULL) && (r < 0) == (folded == NULL));
     if (err)
         check_message(err, path);
     if (*path == '/')
-        REQUIRE(fold_slowly(path, slow) ? r == 0 && strcmp(folded, slow) == 0 : r < 0);
+        REQUIRE_OF(path, fold_slowly(path, slow) ? r == 0 && strcmp(folded, slow) == 0 : r < 0);
     if (!has_dots(path)) {
-        REQUIRE(r == r_strict);
-        REQUIRE(r < 0 || strcmp(strict, folded) == 0);
+        REQUIRE_OF(path, r == r_strict);
+        REQUIRE_OF(path, r < 0 || strcmp(strict, folded) == 0);
     } else {
-        REQUIRE(r_strict < 0);
+        REQUIRE_OF(path, r_strict < 0);
     }
     if (r < 0)
         return;
-    REQUIRE(is_normal(folded));
-    REQUIRE(path_is_within(folded, "/") && path_is_within(folded, folded));
-    REQUIRE(path_normalise("path", folded, &again, NULL) == 0 && strcmp(again, folded) == 0);
+    REQUIRE_OF(path, is_normal(folded));
+    REQUIRE_OF(path, path_is_within(folded, "/") && path_is_within(folded, folded));
+    REQUIRE_OF(path,
+               path_normalise("path", folded, &again, NULL) == 0 && strcmp(again, folded) == 0);
 }
 
 /* What a table says of a path, in itself. */
@@ -122,15 +111,15 @@ static void check_place(const struct mount_table *table, const char *path)
     struct mount_place place = { 0 };
     int r = mount_table_resolve(table, path, &place, &err);
 
-    REQUIRE((r == 0) == mount_table_can_read(table, path));
+    REQUIRE_OF(path, (r == 0) == mount_table_can_read(table, path));
     if (r < 0) {
-        REQUIRE(!mount_table_can_write(table, path));
+        REQUIRE_OF(path, !mount_table_can_write(table, path));
         check_message(err, path);
         return;
     }
-    REQUIRE(is_normal(place.host) && path_is_within(place.host, place.mount->source));
-    REQUIRE(place.below[0] != '/' && !has_dots(place.below));
-    REQUIRE(mount_table_can_write(table, path) == !place.mount->readonly);
+    REQUIRE_OF(path, is_normal(place.host) && path_is_within(place.host, place.mount->source));
+    REQUIRE_OF(path, place.below[0] != '/' && !has_dots(place.below));
+    REQUIRE_OF(path, mount_table_can_write(table, path) == !place.mount->readonly);
     mount_place_done(&place);
 }
 
@@ -150,16 +139,17 @@ static void check_narrowed(const struct mount_table *parent, const char *path,
         return;
     }
     check_place(child, path);
-    REQUIRE(mount_table_is_within(child, parent, &excess) && excess.kind == MOUNT_EXCESS_NONE);
-    REQUIRE(!mount_table_can_read(child, path) || mount_table_can_read(parent, path));
-    REQUIRE(!mount_table_can_write(child, path) || mount_table_can_write(parent, path));
-    REQUIRE(path_resolve("path", request->restrict_to, &scope, NULL) == 0);
+    REQUIRE_OF(path,
+               mount_table_is_within(child, parent, &excess) && excess.kind == MOUNT_EXCESS_NONE);
+    REQUIRE_OF(path, !mount_table_can_read(child, path) || mount_table_can_read(parent, path));
+    REQUIRE_OF(path, !mount_table_can_write(child, path) || mount_table_can_write(parent, path));
+    REQUIRE_OF(path, path_resolve("path", request->restrict_to, &scope, NULL) == 0);
     if (path_resolve("path", path, &normal, NULL) == 0)
-        REQUIRE(mount_table_can_read(child, path) == path_is_within(normal, scope));
+        REQUIRE_OF(path, mount_table_can_read(child, path) == path_is_within(normal, scope));
     struct mount_table *same = mount_table_new(mount_table_config(child), &findings);
-    REQUIRE(same && findings.n == 0 && mount_table_is_within(same, child, NULL));
+    REQUIRE_OF(path, same && findings.n == 0 && mount_table_is_within(same, child, NULL));
     mount_table_print(child, &text);
-    REQUIRE(!text.failed && text.length > 0);
+    REQUIRE_OF(path, !text.failed && text.length > 0);
     mount_table_free(same);
     mount_table_free(child);
 }
@@ -173,10 +163,10 @@ static void fuzz_table(const char *path, const char *restrict_to, const struct m
                                          .n_mounts = n };
     struct mount_table *table = mount_table_new(&config, &findings);
 
-    REQUIRE(!findings.failed && (table == NULL) == (findings.n_errors > 0));
+    REQUIRE_OF(path, !findings.failed && (table == NULL) == (findings.n_errors > 0));
     if (table) {
         check_place(table, path);
-        REQUIRE(mount_table_is_within(table, table, NULL));
+        REQUIRE_OF(path, mount_table_is_within(table, table, NULL));
         for (unsigned i = 0; i < 3; i++) {
             const struct mount_request request = { restrict_to, (enum mount_readonly)i };
 

@@ -9,18 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Unlike assert(), also there when NDEBUG is defined. */
-static void require(bool claim, const char *what)
-{
-    if (claim)
-        return;
-    (void)fprintf(stderr, "does not hold: %s\n", what);
-    abort();
-}
-
-#define REQUIRE(claim) require(claim, #claim)
+#include "test/fuzz.h"
 
 static bool ignores(const char *text, size_t n, size_t directory_length, const char *path,
                     bool is_directory, const struct gitignore *outer)

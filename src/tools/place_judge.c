@@ -52,18 +52,25 @@ static bool is_concerned(const struct places *places, const char *path)
 
 /* ---- content */
 
+/* The beginning of what an O_PATH descriptor is of. */
+static ssize_t read_object(int object, char *bytes, size_t size)
+{
+    char link[64];
+
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", object);
+    auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return fd < 0 ? -1 : fd_read_start(fd, bytes, size);
+}
+
 /* Of the object that was found. */
 static ssize_t read_found(void *opaque, const char *path, char *bytes, size_t size)
 {
     const struct place *place = opaque;
-    char link[64];
 
     (void)path;
     if (!place->exists || !S_ISREG(place->st.st_mode))
         return -1;
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", place->fd);
-    auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return fd < 0 ? -1 : fd_read_start(fd, bytes, size);
+    return read_object(place->fd, bytes, size);
 }
 
 /* Of a name in a directory. */
@@ -76,16 +83,13 @@ static ssize_t read_entry(void *opaque, const char *path, char *bytes, size_t si
 {
     const struct entry *entry = opaque;
     struct stat st;
-    char link[64];
 
     (void)path;
     auto_close int found =
         openat(entry->directory_fd, entry->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (found < 0 || fstat(found, &st) < 0 || !S_ISREG(st.st_mode))
         return -1;
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", found);
-    auto_close int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return fd < 0 ? -1 : fd_read_start(fd, bytes, size);
+    return read_object(found, bytes, size);
 }
 
 /* ---- words */
