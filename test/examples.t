@@ -47,6 +47,11 @@ is "gateway: alice in a group that is named" "$(who --as terminal:default --grou
     "owner  ($file:15:9)|inner  ($file:31:12)|inner|bash and file tools|in a sandbox|shared, social"
 is "gateway: a stranger" "$(who --as signal:+1 --group | cut -d'|' -f 1-7)" \
     "nobody that the configuration names|public  (built-in default)|familiar  ($file:30:7)|public|none|not at all|none"
+is "gateway: bob has all stores" "$(run --as signal:+15555550101 sh -c 'ls /memory; echo private >/memory/private/note; echo shared >/memory/shared/note' | xargs)" "private shared social"
+is "gateway: carol has what she may see, and what bob left there" "$(run --as signal:+15555550102 sh -c 'ls /memory; cat /memory/shared/note' | xargs)" "shared social shared"
+refused "gateway: and not what is private" run --as signal:+15555550102 cat /memory/private/note
+is "gateway: a box for nobody has none" "$(run ls /memory 2>/dev/null)" ""
+is "gateway: they are coop's own state" "$(cat "$XDG_STATE_HOME/coop/memory/private/note")" private
 printf 'report:\n\t@cat /proc/self/cgroup >/dev/null; echo done\n' >Makefile
 is "gateway: the nightly command is carol's" "$(run --cron nightly)" "done"
 is "gateway: with less memory" "$(run --cron nightly --json | jq -r .enforced.limits.memory.value)" "$((512 << 20))"
