@@ -148,6 +148,9 @@ unlike "none of it arrived where it was not to" "$(cat "$GATE_WORLD/log")" '^udp
 
 is "--reach" "$(run --reach 5432 -- bash -c 'exec 3<>/dev/tcp/127.0.0.1/5432; echo ping >&3; read -r x <&3; echo $x')" ping
 refused "and no other" run --reach 5432 -- bash -c 'exec 3<>/dev/tcp/127.0.0.1/7777'
+like "a port that the gate has itself" "$(run --reach 1 true 2>&1)" "port 1 .*cannot be reached: in the box it is the gate's own"
+like "or the proxy" "$(run --reach 1080 --proxy-env true 2>&1)" "port 1080 .*in the box it is the proxy's"
+like "no port" "$(run --reach 65536 true 2>&1)" "bad port '65536': expected one from 1 to 65535"
 mkfifo "$T/published"
 "$COOP" run -w "$T/ws" --publish 18080:3000 -- python3 -c '
 import http.server
@@ -177,6 +180,12 @@ exec 8>"$T/hold"
 await 20 "$COOP" net allow $live other.test:80
 like "coop net list names the box" "$("$COOP" net list)" "^$live  .*--allow good.test"
 ok "coop net deny" "$COOP" net deny $live good.test
+if real_root; then
+    out=$(setpriv --reuid 65533 --regid 65533 --clear-groups "$COOP" net allow $live wild.test 2>&1)
+    is "somebody else may not" "$?" 125
+    like "and is told" "$out" "look for the gate of the process $live: Permission denied"
+    is "nor sees it" "$(setpriv --reuid 65533 --regid 65533 --clear-groups "$COOP" net list)" ""
+fi
 exec 8>&-
 wait $live
 is "a host that was allowed later" "$(cat ws/got)" "hello from other.test"

@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/host_name.h"
 #include "cli/option.h"
 #include "policy/hosts.h"
 #include "policy/policy.h"
@@ -44,12 +45,12 @@ int option_deny_host(void *context, const char *value, coop_error **err)
 int option_reach_port(void *context, const char *value, coop_error **err)
 {
     char text[32];
-    uint64_t port = 0;
-    int r = quantity_count(value, 1, 65535, &port, err);
+    uint16_t port = 0;
 
-    if (r < 0)
-        return r;
-    (void)snprintf(text, sizeof text, "localhost:%u", (unsigned)port);
+    if (!host_name_parse_port(value, strlen(value), &port))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "bad port '%s': expected one from 1 to 65535", value);
+    (void)snprintf(text, sizeof text, "localhost:%u", port);
     return note_host(context, policy_add_host(POLICY(context), text, false,
                                               (struct origin){ "--reach", 0, 0 }, err));
 }

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "net/gate_credential.h"
+#include "net/gate_listen.h"
 #include "net/gate_own.h"
 #include "net/gate_socket.h"
 
@@ -57,7 +58,8 @@ void gate_dial_cancel(struct gate *gate, struct gate_connection *connection)
 static void failed(struct gate *gate, struct gate_connection *connection, int error,
                    const char *detail)
 {
-    gate_connection_record(gate, connection, GATE_EVENT_UPSTREAM, -1, error, detail);
+    if (!gate_listen_is_full(gate, error))
+        gate_connection_record(gate, connection, GATE_EVENT_UPSTREAM, -1, error, detail);
     gate_refuse_failed(gate, connection, error);
 }
 

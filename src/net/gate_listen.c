@@ -13,12 +13,23 @@
 
 #define AT_ONCE 64 /* then others are served */
 
+#define NO_DESCRIPTOR "no descriptor was left for a connection"
+
 static void record_limit(struct gate *gate, int error, const char *detail)
 {
     struct gate_event event = { .kind = GATE_EVENT_LIMIT, .rule = -1, .error = error };
 
     (void)strncpy(event.detail, detail, sizeof event.detail - 1);
     gate_events_add(gate, &event);
+}
+
+bool gate_listen_is_full(struct gate *gate, int error)
+{
+    bool is = error == EMFILE || error == ENFILE;
+
+    if (is)
+        record_limit(gate, error, NO_DESCRIPTOR);
+    return is;
 }
 
 static void listen_again(struct gate *gate, struct gate_timer *timer)
@@ -31,7 +42,7 @@ static void listen_again(struct gate *gate, struct gate_timer *timer)
 /* No descriptor is left: the first in the queue is turned away, the others wait a moment. */
 static void out_of_descriptors(struct gate *gate, struct gate_listener *listener, int error)
 {
-    record_limit(gate, error, "no descriptor was left for a connection");
+    record_limit(gate, error, NO_DESCRIPTOR);
     if (gate->spare_fd >= 0) {
         (void)close(gate->spare_fd);
         int fd = accept4(listener->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

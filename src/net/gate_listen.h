@@ -19,3 +19,7 @@ struct gate_listener {
 
 /* Takes the descriptor, also where it fails; -errno. */
 int gate_listen(struct gate *gate, struct gate_listener *listener);
+
+/* Whether the error means that there is no descriptor; then that is told, as it is of those that
+ * could not be taken. */
+bool gate_listen_is_full(struct gate *gate, int error);

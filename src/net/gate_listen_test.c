@@ -51,6 +51,29 @@ TEST(a_thousand_are_served_at_once)
     END();
 }
 
+/* One after the other, as fast as it goes: refused ones by the gate, others relayed. */
+TEST(a_flood_of_connections_is_served_and_told_in_few_words)
+{
+    char address[64];
+    unsigned n_refused = 0;
+    unsigned n_served = 0;
+
+    BEGIN("allow good.example:7\n");
+    CHECK(world_lookup(&run, "1.1.1.1", "good.example", 1, address) == 0);
+    for (unsigned i = 0; i < 10000; i++) {
+        n_refused += is_reset(world_connect(&run, address, 8));
+        if (i % 10 > 0)
+            continue;
+        int fd = world_connect(&run, address, 7);
+        n_served += echoes(fd, "in between");
+        (void)close(fd);
+    }
+    CHECK(n_refused == 10000 && n_served == 1000);
+    END();
+    CHECK(gate_wait(&run, GATE_EVENT_CONNECT, "good.example")->count == 10000);
+    CHECK(run.n_events < 100);
+}
+
 TEST(without_descriptors_it_neither_spins_nor_stays_deaf)
 {
     static int fds[300];

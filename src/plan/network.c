@@ -37,6 +37,11 @@ static int add_reach(struct plan *plan, const struct host_rule *rule, coop_error
             is_there = is_there || inside->reach[i] == port;
         if (is_there)
             continue;
+        if (port == GATE_INSIDE_PORT || (plan->policy->proxy_env && port == GATE_INSIDE_PROXY))
+            return fail_kind(err, COOP_ERROR_BAD_POLICY, EADDRINUSE,
+                             "port %u of the host's own loopback cannot be reached: in the box it "
+                             "is the %s",
+                             port, port == GATE_INSIDE_PORT ? "gate's own" : "proxy's");
         if (inside->n_reach == GATE_INSIDE_MAX_REACH)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
                              "more than %d ports of the host's own loopback are allowed",
