@@ -79,6 +79,11 @@ is "in a second request of one connection" "$(gate -- curl -s -m 5 http://good.t
 is "absolute form for another host" "$(gate -- curl -s -m 5 --request-target http://other.test/ -o /dev/null -w '%{http_code}' http://good.test/)" 403
 is "CONNECT to another host" "$(gate -- curl -s -m 5 -p -x http://good.test:80 -o /dev/null -w '%{http_connect}' http://other.test/)" 403
 is "no SNI, below a wildcard" "$(run --allow '*.wild.test' -- bash -c 'echo | openssl s_client -noservername -connect a.wild.test:443 2>/dev/null | grep -c "BEGIN CERT"')" 0
+no_sni='echo | openssl s_client -noservername -connect good.test:443 2>/dev/null | grep -c "BEGIN CERT"'
+is "no SNI, where a rule names the host" "$(gate -- bash -c "$no_sni")" 1
+printf '[network]\nallow = ["good.test"]\nrequire_sni = true\n' >sni.toml
+is "unless the policy wants one" "$(run --config sni.toml -- bash -c "$no_sni")" 0
+is "which others have" "$(run --config sni.toml -- curl -s --cacert ca.pem https://good.test/)" "hello from good.test"
 is "no TLS on 443" "$(gate -- bash -c 'exec 3<>/dev/tcp/good.test/443; printf "GET / HTTP/1.0\r\n\r\n" >&3; timeout 5 cat <&3 | grep -c hello')" 0
 smuggle='POST / HTTP/1.1\r\nHost: good.test\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: other.test\r\n\r\n'
 is "two lengths in one request" "$(gate -- bash -c 'exec 3<>/dev/tcp/good.test/80; printf "$1" >&3; timeout 5 cat <&3' - "$smuggle" | grep -c 'hello\|^0')" 0

@@ -86,6 +86,8 @@ static const struct {
     { "", S "isolate_pids = false", false },
     { "", S "readonly = true", true },
     { S "readonly = true", S "readonly = false", false },
+    { "", "[network]\nrequire_sni = true\n", true },
+    { "[network]\nrequire_sni = true\n", "[network]\nrequire_sni = false\n", false },
     /* a part of the workspace: of the owner's */
     { "", S "restrict = 'src'", true },
     { S "restrict = '/src'", S "restrict = 'src'", true },

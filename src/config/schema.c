@@ -190,6 +190,8 @@ const struct schema_row schema_rows[] = {
     { "network.credentials.*.providers", SCHEMA_TEXT, PROJECT_NEVER, LIST, NULL, "names of providers whose boxes may use it" },
     { "network.proxy_env", SCHEMA_BOOL, PROJECT_FREE, 0, "false",
       "set the usual proxy variables for programs that want them" },
+    { "network.require_sni", SCHEMA_BOOL, PROJECT_STRICTER, STRICT, "false",
+      "refuse TLS that does not say which host it is for, also where a rule names the host itself" },
 
     { "expect", SCHEMA_TABLES, PROJECT_MORE, 0, NULL,
       "tests of the policy, decided by coop check; each has exactly one of deny and allow" },

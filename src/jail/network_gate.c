@@ -230,7 +230,7 @@ static void note_event(struct coop_box *box, const struct gate_event *event)
         break;
     case GATE_EVENT_LIMIT:
         note.error = ECONNRESET;
-        note.rule_text = "network.connections";
+        note.rule_text = "the gate's limits";
         note.allow = NULL;
         (void)snprintf(why, sizeof why, "%s", event->detail);
         break;

@@ -161,6 +161,8 @@ static int add_rules(struct plan *plan, coop_error **err)
     gate->inside.has_proxy = policy->proxy_env;
     if (policy->proxy_env)
         buffer_append_string(&gate->rules, "proxy yes\n");
+    if (policy->require_sni)
+        buffer_append_string(&gate->rules, "unnamed no\n");
     return r;
 }
 

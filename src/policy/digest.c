@@ -67,6 +67,7 @@ static void add_hosts(struct sha256 *hash, const coop_policy *policy)
         add_number(hash, policy->publish[i].inside);
     }
     add_number(hash, policy->proxy_env);
+    add_number(hash, policy->require_sni);
 }
 
 /* Never the values: a digest is shown. */

@@ -241,6 +241,7 @@ static void fill_network(struct filling *filling)
     check(filling, origin, r, err);
     (void)coop_policy_set_proxy_env(filling->policy,
                                     config_bool(filling->config, "network.proxy_env"), NULL);
+    filling->policy->require_sni = config_bool(filling->config, "network.require_sni");
     for (size_t i = 0; i < COUNT(lists); i++) {
         struct config_items items = config_items(filling->config, lists[i].key);
 

@@ -169,6 +169,7 @@ int policy_copy_hosts(const coop_policy *from, coop_policy *to, coop_error **err
     for (size_t i = 0; r == 0 && i < from->n_publish; i++)
         r = coop_policy_add_publish(to, from->publish[i].outside, from->publish[i].inside, err);
     to->proxy_env = from->proxy_env;
+    to->require_sni = to->require_sni || from->require_sni;
     return r;
 }
 

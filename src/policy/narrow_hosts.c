@@ -92,9 +92,17 @@ static bool publish_within(const struct narrow_pair *pair)
     return true;
 }
 
+static bool tls_within(const struct narrow_pair *pair)
+{
+    if (pair->child->require_sni || !pair->parent->require_sni)
+        return true;
+    buffer_append_string(pair->why, "only the parent refuses TLS that does not name its host");
+    return false;
+}
+
 bool narrow_hosts_within(const struct narrow_pair *pair)
 {
     if (!has_rules(pair->child) || !has_rules(pair->parent)) /* the network itself decides */
         return true;
-    return allowed_within(pair) && denied_within(pair) && publish_within(pair);
+    return allowed_within(pair) && denied_within(pair) && publish_within(pair) && tls_within(pair);
 }

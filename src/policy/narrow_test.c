@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "policy/hosts.h"
 #include "test/check.h"
 
 static coop_policy *new_policy(void)
@@ -204,6 +205,26 @@ TEST(sockets_only_become_fewer)
     request = new_request();
     coop_policy_add_socket(request, "/run/b.sock", NULL);
     coop_policy_free(narrowed(parent, request));
+}
+
+TEST(tls_that_must_name_its_host_must_do_so_further_on)
+{
+    coop_policy *parent = new_policy();
+    coop_policy *request = new_request();
+
+    CHECK(coop_policy_set_network(parent, COOP_NETWORK_GATE, NULL) == 0);
+    CHECK(policy_add_host(parent, "*.a.org", false, (struct origin){ 0 }, NULL) == 0);
+    parent->require_sni = true;
+    CHECK(policy_add_host(request, "b.a.org", false, (struct origin){ 0 }, NULL) == 0);
+    coop_policy *child = narrowed(parent, request);
+    CHECK(child->require_sni && child->n_hosts == 1);
+    request = new_request();
+    request->require_sni = true;
+    CHECK(policy_add_host(request, "b.a.org:443", false, (struct origin){ 0 }, NULL) == 0);
+    child->require_sni = false;
+    child = narrowed(child, request);
+    CHECK(child->require_sni);
+    coop_policy_free(child);
 }
 
 TEST(secrets_only_become_fewer)

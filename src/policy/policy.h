@@ -128,6 +128,7 @@ struct coop_policy {
     struct policy_publish *publish;
     size_t n_publish;
     bool proxy_env;
+    bool require_sni;
     coop_mode mode;
     coop_profile profile;
     uint64_t limits[COOP_LIMIT_COUNT];
