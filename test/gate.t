@@ -303,6 +303,9 @@ is "20 MB through it" "$(gate -- curl -s http://good.test/bytes/20000000 | wc -c
 is "20 MB up" "$(head -c 20000000 /dev/zero | "$COOP" run -w "$T/ws" "${ALLOWED[@]}" -- curl -s --data-binary @- http://good.test/up)" 20000000
 is "200 at once" "$(gate -- bash -c 'for i in $(seq 200); do curl -s http://good.test/ & done; wait' | grep -c hello)" 200
 is "a host that is down: not refused, not there" "$(run --allow dead.test --json -- curl -s -m 8 http://dead.test/ 2>/dev/null | jq -c '.denials')" '[]'
+like "which the result says" "$(run --allow dead.test --json -- curl -s -m 8 http://dead.test/ 2>/dev/null | jq -r .note)" "^the host could not reach dead.test:80: (Network (is )?unreachable|No route to host|Host is unreachable)$"
+like "and who runs it is told" "$(run --allow dead.test -- curl -s -m 8 http://dead.test/ 2>&1)" "^coop run: the host could not reach dead.test:80: "
+like "also of a name that does not exist" "$(run --allow nobody.test --json -- curl -s -m 8 http://nobody.test/ 2>/dev/null | jq -r .note)" "^the host could not reach nobody.test:80: the name could not be resolved$"
 is "10,000 names: at most 200 are kept" "$(gate --json -- python3 -c 'import socket
 for i in range(10000):
     try: socket.gethostbyname("n%d.test" % i)

@@ -275,6 +275,8 @@ static void list_limits(const coop_box *box, struct buffer *out)
     }
 }
 
+static bool has_said_note; /* before the command began */
+
 /* One line for all that is not as it was asked for. */
 void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
 {
@@ -282,7 +284,8 @@ void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
     auto_buffer struct buffer limits = { 0 };
     auto_buffer struct buffer line = { 0 };
 
-    if (coop_box_note(box) && !arguments->quiet)
+    has_said_note = coop_box_note(box) != NULL;
+    if (has_said_note && !arguments->quiet)
         fprintf(stderr, "coop run: %s\n", coop_box_note(box));
     if (tier > COOP_TIER_NONE)
         list_limits(box, &limits);
@@ -304,6 +307,11 @@ static void explain(const coop_result *result)
 {
     struct buffer lines = { 0 };
 
+    if (coop_result_note(result) && !has_said_note) {
+        buffer_append_string(&lines, "coop run: ");
+        printable_append(&lines, coop_result_note(result), strlen(coop_result_note(result)));
+        buffer_append_char(&lines, '\n');
+    }
     for (size_t i = 0; i < coop_result_n_denials(result); i++) {
         const coop_denial *denial = coop_result_denial(result, i);
 

@@ -178,6 +178,19 @@ static void take_credential(const struct coop_box *box, const struct gate_event 
     }
 }
 
+/* The box only sees that somebody hangs up: the gate accepts before it connects. The first is told. */
+static void note_unreachable(struct coop_box *box, const struct gate_event *event,
+                             const char *target)
+{
+    auto_buffer struct buffer text = { 0 };
+
+    if (box->plan.note)
+        return;
+    buffer_printf(&text, "the host could not reach %s: %s", target,
+                  *event->detail ? event->detail : strerror(event->error));
+    box->plan.note = buffer_take_string(&text);
+}
+
 static void note_event(struct coop_box *box, const struct gate_event *event)
 {
     char target[sizeof event->name + 16];
@@ -243,8 +256,10 @@ static void note_event(struct coop_box *box, const struct gate_event *event)
         (void)snprintf(why, sizeof why, "the request was not sent with the secret: %s",
                        event->detail);
         break;
-    case GATE_EVENT_WANTS_CREDENTIALS:
     case GATE_EVENT_UPSTREAM: /* nobody refused: the host is not there */
+        note_unreachable(box, event, target);
+        return;
+    case GATE_EVENT_WANTS_CREDENTIALS:
     case GATE_EVENT_READY:
     default:
         return;
