@@ -25,6 +25,7 @@
 #include "cli/command.h"
 #include "cli/policy_options.h"
 #include "cli/run_audit.h"
+#include "jail/box.h"
 #include "jail/records.h"
 
 #define GRACE_MS 2000
@@ -232,7 +233,7 @@ int run_streaming(coop_sandbox *sandbox, char *const argv[], struct policy_argum
     r = watch(box, signal_fd, arguments, err);
     if (r < 0)
         (void)coop_kill(box);
-    int waited = coop_wait(box, out, r < 0 ? NULL : err);
+    int waited = box_wait_and_end(box, out, r < 0 ? NULL : err);
     if (r == 0 && waited == 0 && streaming.error) {
         coop_result_free(*out);
         return fail(err, streaming.error, "write the command's output");
@@ -256,7 +257,7 @@ static int run_captured(coop_sandbox *sandbox, char *const argv[],
     r = watch(box, signal_fd, arguments, err);
     if (r < 0)
         (void)coop_kill(box);
-    int waited = coop_wait(box, out, r < 0 ? NULL : err);
+    int waited = box_wait_and_end(box, out, r < 0 ? NULL : err);
     return r < 0 ? r : waited;
 }
 

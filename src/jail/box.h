@@ -24,7 +24,7 @@ struct coop_sandbox {
     int init_fd;               /* the init image, -1 until first used */
     void *stacks;              /* of the children of a launch */
     struct template *template; /* from the second box on, where one is possible */
-    bool has_run, template_failed;
+    bool has_run, template_failed, has_no_cgroup;
     struct kept_tmp *tmp; /* NULL: each box has a /tmp of its own */
 };
 
@@ -103,5 +103,7 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, const c
 /* Ends everything in the box, now. */
 void box_kill(struct coop_box *box);
 void box_free(struct coop_box *box);
+/* coop_wait() in a program that ends then: what ends with it is not undone one by one. */
+int box_wait_and_end(struct coop_box *box, coop_result **out, coop_error **err);
 
 int box_result(struct coop_box *box, coop_result **out, coop_error **err);

@@ -182,12 +182,16 @@ static int make_cgroup(struct coop_box *box, coop_error **err)
 {
     coop_sandbox *sandbox = box->sandbox;
 
-    if (box->has_looked_for_cgroup || sandbox->policy->mode == COOP_MODE_DISABLED)
+    if (sandbox->has_no_cgroup || box->has_looked_for_cgroup ||
+        sandbox->policy->mode == COOP_MODE_DISABLED)
         return 0;
     box->has_looked_for_cgroup = true;
     cgroup_find(&box->cgroup);
-    if (box->cgroup.version == CGROUP_NONE)
+    if (box->cgroup.version == CGROUP_NONE) {
+        /* Whoever is moved elsewhere later finds the same there, as far as one can tell. */
+        sandbox->has_no_cgroup = !cgroup_is_likely();
         return 0;
+    }
     if (sandbox->init_fd < 0) {
         sandbox->init_fd = init_image_open(err);
         if (sandbox->init_fd < 0)
@@ -225,7 +229,8 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
 /* Before the box is begun, where one might be found: a box is born in its cgroup. */
 static int begin(struct coop_box *box, struct plan_request *request, coop_error **err)
 {
-    bool is_unlikely = !box->has_looked_for_cgroup && !cgroup_is_likely();
+    bool is_unlikely =
+        box->sandbox->has_no_cgroup || (!box->has_looked_for_cgroup && !cgroup_is_likely());
 
     if (is_unlikely)
         head_start(box, request);
@@ -474,7 +479,7 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     return 0;
 }
 
-int coop_wait(coop_box *box, coop_result **out, coop_error **err)
+static int wait_for_result(coop_box *box, coop_result **out, coop_error **err)
 {
     int r = supervise_wait(box, err);
 
@@ -486,7 +491,23 @@ int coop_wait(coop_box *box, coop_result **out, coop_error **err)
         box_kill(box);
     if (r == 0)
         box_log_end(box, *out);
+    return r;
+}
+
+int coop_wait(coop_box *box, coop_result **out, coop_error **err)
+{
+    int r = wait_for_result(box, out, err);
+
     box_free(box);
+    return r;
+}
+
+int box_wait_and_end(struct coop_box *box, coop_result **out, coop_error **err)
+{
+    int r = wait_for_result(box, out, err);
+
+    cgroup_remove(&box->cgroup);
+    network_gate_drop(&box->gate);
     return r;
 }
 
