@@ -25,8 +25,9 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define INIT_IMAGE_FD 10
-#define LOOKS         100 /* about as many microseconds */
+#define INIT_IMAGE_FD     10
+#define INIT_CAPABILITIES (1ull << CAP_SYS_PTRACE | 1ull << CAP_SYS_ADMIN) /* at most */
+#define LOOKS             100 /* about as many microseconds */
 
 static int report(struct child *child, size_t step, long error)
 {
@@ -244,7 +245,7 @@ static char *write_number(char *end, unsigned long number)
  */
 static uint64_t init_capabilities(const struct child *child)
 {
-    return 1ull << CAP_SYS_PTRACE | (child->project_fd >= 0 ? 1ull << CAP_SYS_ADMIN : 0);
+    return child->project_fd >= 0 ? INIT_CAPABILITIES : 1ull << CAP_SYS_PTRACE;
 }
 
 static long keep_capabilities(uint64_t kept)
@@ -288,15 +289,20 @@ static void close_all_but(const struct child *child)
 }
 
 /* What is gone from the bounding set, no exec can bring back. */
-long child_shrink_bounding_set(uint64_t kept)
+long child_shrink_bounding_set(uint64_t *left, uint64_t kept)
 {
     for (int i = 0; i <= 63; i++) {
-        long r = kept >> i & 1 ? 0 : raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
+        if (!((*left & ~kept) >> i & 1))
+            continue;
+        long r = raw(SYS_prctl, PR_CAPBSET_DROP, i, 0, 0, 0);
 
-        if (r == -EINVAL) /* the one before was the kernel's last */
-            return i > 0 ? 0 : r;
+        if (r == -EINVAL && i > 0) { /* the one before was the kernel's last */
+            *left &= (1ull << i) - 1;
+            return 0;
+        }
         if (r < 0)
             return r;
+        *left &= ~(1ull << i);
     }
     return 0;
 }
@@ -382,7 +388,7 @@ static long become_init(struct child *child)
         arguments[4] = child->plan->sockets;
     }
     uint64_t kept = init_capabilities(child);
-    long r = child_shrink_bounding_set(kept);
+    long r = child_shrink_bounding_set(&child->bounding_set, kept);
     if (r == 0)
         r = keep_capabilities(kept);
     if (r == 0)
@@ -404,6 +410,9 @@ static long start_command(struct child *child)
         .gone = &child->command_alive,
     };
 
+    /* Each costs new credentials, so once for both. What fails here is tried and told later. */
+    (void)child_shrink_bounding_set(&child->bounding_set, INIT_CAPABILITIES);
+    child->command_bounding_set = child->bounding_set;
     long pid = sys_clone(&how, command_main, child);
     if (pid > 0)
         child->command_pid = (pid_t)pid;

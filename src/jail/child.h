@@ -54,6 +54,7 @@ struct child {
     int project_fd, watch_fd;            /* project_steps.h; -1: there is no project */
     bool needs_remount;                  /* an older kernel sets attributes only afterwards */
     mode_t umask;
+    uint64_t bounding_set, command_bounding_set; /* what is left in init's and the command's */
     pid_t command_pid;
     uint32_t command_alive; /* a futex: 0 when the command's process has left our memory */
     uint32_t box_ready;     /* a futex: 1 when STAGE_BOX is done, 2 after the go-ahead, 3: all is */
@@ -81,7 +82,8 @@ int bare_main(void *child); /* no namespaces: the command without an init */
 
 void child_wait(uint32_t *futex, uint32_t while_it_is);
 void child_tell(uint32_t *futex, uint32_t value);
-long child_shrink_bounding_set(uint64_t kept); /* capabilities, a bit each */
+/* Capabilities, a bit each: what the caller's bounding set has left, and what it shall keep. */
+long child_shrink_bounding_set(uint64_t *left, uint64_t kept);
 
 /* A network namespace for the caller. */
 long step_new_network(bool has_loopback);

@@ -173,7 +173,7 @@ long command_capabilities(struct child *child, const struct step *step)
 
     (void)step;
     if (child->plan->tier >= COOP_TIER_NAMESPACES) {
-        long r = child_shrink_bounding_set(0);
+        long r = child_shrink_bounding_set(&child->command_bounding_set, 0);
         if (r == 0)
             r = raw(SYS_prctl, PR_SET_SECUREBITS, LOCKED_BITS, 0, 0, 0);
         if (r < 0)

@@ -418,6 +418,8 @@ void launch_fill_child(struct launch *launch)
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
         .command_stack = launch->stacks + 2 * CHILD_STACK_SIZE,
+        .bounding_set = ~0ull,
+        .command_bounding_set = ~0ull,
         .pool_fd = -1,
         .skeleton_fd = -1,
         .root_fd = -1,
