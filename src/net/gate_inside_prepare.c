@@ -19,6 +19,7 @@
 #define DNS_PORT   53
 #define LOG_RATE   100 /* a second */
 #define BEFORE_ALL (-150)
+#define MOSTLY     4096 /* bytes, of all rules where the policy adds none */
 
 static const struct gate_network own[] = {
     { .address = { 127 }, .bits = 8 },
@@ -180,15 +181,14 @@ int gate_inside_prepare(struct gate_inside *inside, const struct gate_network *n
     raise_link(&inside->link);
     add_route(&inside->routes4, AF_INET);
     add_route(&inside->routes6, AF_INET6);
+    (void)buffer_reserve(&inside->tables, MOSTLY); /* or it is said below */
     nft_begin(&inside->tables);
     nft_table(&inside->tables, TABLE);
     intercept(&inside->tables);
+    buffer_append(&inside->fallback, inside->tables.data, inside->tables.length);
+    nft_end(&inside->fallback);
     refuse_others(inside, networks, n_networks);
     nft_end(&inside->tables);
-    nft_begin(&inside->fallback);
-    nft_table(&inside->fallback, TABLE);
-    intercept(&inside->fallback);
-    nft_end(&inside->fallback);
     return inside->link.failed || inside->routes4.failed || inside->routes6.failed ||
                    inside->tables.failed || inside->fallback.failed
                ? -ENOMEM
