@@ -11,6 +11,7 @@
  *   dns N        the same question over one socket: only the answer
  *   hold N       N connections at once, each of which gets its byte back; then all close
  *   keep N       N connections at once that stay; release 0 closes them
+ *   first 0      what it took to find HOST's address when this program began
  */
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -242,12 +243,21 @@ static uint64_t answers(uint64_t n)
     return median(n, ask);
 }
 
+static uint64_t took_first;
+
+static uint64_t first(uint64_t n)
+{
+    (void)n;
+    return took_first;
+}
+
 static const struct {
     const char *word;
     uint64_t (*obey)(uint64_t n);
 } orders[] = {
-    { "connect", connects }, { "down", down }, { "up", up },     { "lookup", lookups },
-    { "dns", answers },      { "hold", hold }, { "keep", keep }, { "release", drop },
+    { "connect", connects }, { "down", down },    { "up", up },
+    { "lookup", lookups },   { "dns", answers },  { "hold", hold },
+    { "keep", keep },        { "release", drop }, { "first", first },
 };
 
 int main(int argc, char **argv)
@@ -255,12 +265,14 @@ int main(int argc, char **argv)
     char word[16];
     unsigned long long n;
     struct addrinfo *found = NULL;
+    uint64_t from = now();
 
     if (argc != 3 || getaddrinfo(argv[1], argv[2], &(struct addrinfo){ .ai_socktype = SOCK_STREAM },
                                  &found) != 0) {
         (void)fprintf(stderr, "net_client: no such host\n");
         return 1;
     }
+    took_first = now() - from;
     host = argv[1];
     memcpy(&server, found->ai_addr, found->ai_addrlen);
     server_size = found->ai_addrlen;
