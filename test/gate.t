@@ -214,9 +214,12 @@ is "these can be reached" "$(cat "$T/live.out")" "ping
 hello from 11.22.33.6"
 status "a process that has no gate" 125 "$COOP" net allow $$ other.test
 status "a host that is none" 125 "$COOP" net allow $$ http://other.test
-"$COOP" run -w "$T/ws" --json --allow good.test -c 'cat >/dev/null; curl -s -m 5 http://good.test/' <"$T/hold" >"$T/killed.json" 2>/dev/null &
+"$COOP" run -w "$T/ws" --json --allow good.test -c ': >up; read -r line; curl -s -o /dev/null http://good.test/; cat >/dev/null; curl -s -m 5 http://good.test/' <"$T/hold" >"$T/killed.json" 2>/dev/null &
 live=$!
 exec 8>"$T/hold"
+await 20 test -e ws/up
+status "no gate is there for who reaches for nothing" 1 pgrep -P $live coop-gate
+echo >&8
 await 20 pgrep -P $live coop-gate
 kill -KILL "$(pgrep -P $live coop-gate)"
 exec 8>&-

@@ -94,12 +94,34 @@ int network_gate_spawn(struct network_gate *gate, const struct buffer *rules, ch
 /* The sockets are waiting for it already, and connections wait in them. */
 int network_gate_start(struct network_gate *gate, const struct plan_gate *plan, coop_error **err)
 {
-    int r = network_gate_spawn(gate, &plan->rules, NULL, err);
+    int r = 0;
 
+    buffer_append(&gate->rules, plan->rules.data, plan->rules.length);
+    if (gate->rules.failed)
+        return fail_no_memory(err);
+    /* Who comes to a published port does not come through the box. */
+    if (plan->inside.has_publish || network_wait_begin(&gate->wait, gate->their_fd) < 0)
+        r = network_gate_spawn(gate, &gate->rules, NULL, err);
     if (r == 0)
         (void)network_orders_open(&gate->orders,
                                   &plan->rules); /* without it nothing can be changed later */
     return r;
+}
+
+void network_gate_wake(struct coop_box *box)
+{
+    struct network_gate *gate = &box->gate;
+    auto_error coop_error *err = NULL;
+
+    network_wait_end(&gate->wait);
+    if (gate->is_running || gate->fd < 0)
+        return;
+    int r = network_gate_spawn(gate, &gate->rules, NULL, &err);
+    if (r == 0)
+        return;
+    gate->error = -r;
+    (void)snprintf(gate->step, sizeof gate->step, "begin");
+    box_kill(box);
 }
 
 /* "[2001:db8::1]:443", "example.org:80" */
@@ -289,10 +311,12 @@ bool network_gate_read(struct coop_box *box)
     return true;
 }
 
-void network_gate_obey(struct network_gate *gate)
+void network_gate_obey(struct coop_box *box)
 {
+    struct network_gate *gate = &box->gate;
     char order[NETWORK_ORDER_SIZE];
 
+    network_gate_wake(box); /* it has to be told of all of them */
     while (network_orders_take(&gate->orders, order))
         if (*order)
             (void)send(gate->fd, order, strlen(order), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -303,6 +327,8 @@ static void wait_for_end(struct network_gate *gate)
     siginfo_t info;
 
     close_fd(&gate->their_fd);
+    network_wait_end(&gate->wait);
+    buffer_done(&gate->rules);
     free(take_ptr(gate->program));
     if (!gate->is_running) {
         network_credential_end(&gate->credential);
@@ -328,7 +354,7 @@ int network_gate_check(const struct network_gate *gate, coop_error **err)
 /* Without it the box reaches nothing. What takes walls down at its end is not to end before the box. */
 void network_gate_finish(struct network_gate *gate)
 {
-    if (gate->fd < 0 || gate->tidies_up || gate->is_told)
+    if (gate->fd < 0 || !gate->is_running || gate->tidies_up || gate->is_told)
         return;
     gate->is_told = true;
     (void)shutdown(gate->fd, SHUT_WR);
@@ -341,6 +367,12 @@ void network_gate_end(struct coop_box *box)
 
     if (gate->fd < 0)
         return;
+    if (network_wait_is_over(&gate->wait)) /* at the last moment: it is told of all the same */
+        network_gate_wake(box);
+    if (!gate->is_running) {
+        network_gate_drop(gate);
+        return;
+    }
     bool has_failed = gate->has_failed;
     (void)shutdown(gate->fd, SHUT_WR);
     for (;;) {

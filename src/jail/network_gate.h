@@ -2,16 +2,19 @@
  * network_gate.h - the supervisor's side of a box's network gate
  *
  *   network_gate_prepare() -> launch sends the box's sockets -> network_gate_start()
+ *     -> network_gate_wake(), when its wait is over
  *     -> network_gate_read(), whenever its descriptor is readable -> network_gate_end()
  *
- * The gate is a process of its own, coop-gate, because it reads what hostile programs write. It ends
- * when our end of its socket closes, however we end.
+ * The gate is a process of its own, coop-gate, because it reads what hostile programs write. It begins
+ * when one of them reaches for something, and ends when our end of its socket closes, however we end.
  */
 #pragma once
 
+#include "base/buffer.h"
 #include "coop/error.h"
 #include "jail/network_credential.h"
 #include "jail/network_orders.h"
+#include "jail/network_wait.h"
 #include "plan/plan.h"
 #include "sys/spawn.h"
 
@@ -23,8 +26,10 @@ struct network_gate {
     int their_fd; /* its end, until it is started */
     char *program;
     bool is_running;
-    bool tidies_up; /* it takes things down on the host, for which it may need longer */
-    bool is_told;   /* to end */
+    bool tidies_up;           /* it takes things down on the host, for which it may need longer */
+    bool is_told;             /* to end */
+    struct network_wait wait; /* for the first who needs it */
+    struct buffer rules;      /* until then */
     struct network_orders orders;
     struct network_credential credential;
     bool has_failed; /* it ended before the box: nothing can be reached any more */
@@ -34,8 +39,11 @@ struct network_gate {
 
 /* `name` is that of its program. */
 int network_gate_prepare(struct network_gate *gate, const char *name, coop_error **err);
-/* When the box is made: no start waits for it. */
+/* When the box is made: no start waits for it. It begins at once where ports are published. */
 int network_gate_start(struct network_gate *gate, const struct plan_gate *plan, coop_error **err);
+
+/* Somebody needs it. The box ends where it cannot be had: it was not to be without. */
+void network_gate_wake(struct coop_box *box);
 
 /* Only the process: with rules as its descriptor 1, and an argument or NULL. */
 int network_gate_spawn(struct network_gate *gate, const struct buffer *rules, char *argument,
@@ -45,7 +53,7 @@ int network_gate_spawn(struct network_gate *gate, const struct buffer *rules, ch
 bool network_gate_read(struct coop_box *box);
 
 /* Rules that somebody sends while the box runs go on to it. */
-void network_gate_obey(struct network_gate *gate);
+void network_gate_obey(struct coop_box *box);
 
 /* What it could not begin with, if so. */
 int network_gate_check(const struct network_gate *gate, coop_error **err);

@@ -327,6 +327,7 @@ static struct coop_box *box_new(coop_sandbox *sandbox)
     box->pidfd = box->control_fd = box->input_fd = box->unread_fd = box->terminal_fd = -1;
     box->gate.fd = box->gate.their_fd = -1;
     box->gate.credential.gate_fd = box->gate.credential.their_fd = -1;
+    box->gate.wait.epoll_fd = -1;
     box->gate.orders = (struct network_orders){ -1, -1, -1 };
     box->epoll_fd = box->timer_fd = box->output_fds[0] = box->output_fds[1] = -1;
     for (int i = 0; i < CGROUP_CONTROLLERS; i++)

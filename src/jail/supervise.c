@@ -47,6 +47,7 @@ enum source {
     FROM_CANCEL,
     FROM_GUARD,
     FROM_GATE,
+    FROM_GATE_WAIT,
     FROM_ORDERS
 };
 
@@ -146,6 +147,8 @@ int supervise_start(struct coop_box *box, coop_error **err)
         }
     if (r == 0 && box->gate.fd >= 0)
         r = watch(box, box->gate.fd, EPOLLIN, FROM_GATE);
+    if (r == 0 && box->gate.wait.epoll_fd >= 0)
+        r = watch(box, box->gate.wait.epoll_fd, EPOLLIN, FROM_GATE_WAIT);
     if (r == 0 && box->gate.orders.fd >= 0)
         r = watch(box, box->gate.orders.fd, EPOLLIN, FROM_ORDERS);
     if (r == 0 && box->options.can_cancel)
@@ -539,9 +542,12 @@ static void dispatch(struct coop_box *box, enum source source, uint32_t events)
         if (box->gate.fd >= 0 && !network_gate_read(box))
             (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->gate.fd, NULL);
         break;
+    case FROM_GATE_WAIT:
+        network_gate_wake(box);
+        break;
     case FROM_ORDERS:
         if (box->gate.orders.fd >= 0)
-            network_gate_obey(&box->gate);
+            network_gate_obey(box);
         break;
     case FROM_PIDFD:
         break;
