@@ -130,6 +130,7 @@ both||py [c(("192.0.2.1", 443)) for i in range(3)]|connect|192.0.2.1:443|101|net
 both||py s(2, 1).bind(("192.0.2.9", 8080))|bind|192.0.2.9:8080|99|network 'none'|built-in default|the box has no other address than those of its private loopback|--network host|1
 both||py s(10, 1).bind(("2001:db8::9", 8080))|bind|[2001:db8::9]:8080|99|network 'none'|built-in default|the box has no other address than those of its private loopback|--network host|1
 both|--explain|py s(2, 2).sendto(b"x", ("192.0.2.1", 514))|connect|192.0.2.1:514|101|network 'none'|built-in default|the box has a private loopback and nothing else|--allow 192.0.2.1:514|1
+both|--explain=all|py s(2, 2).sendmsg([b"x"], [], 0, ("192.0.2.1", 514))|connect|192.0.2.1:514|101|network 'none'|built-in default|the box has a private loopback and nothing else|--allow 192.0.2.1:514|1
 both||py s(1, 1).connect("sock")|connect|/work/sock|13|sandbox.allow_sockets 'false'|built-in default|no service of the host may be connected to, also where its socket is shown|--allow-sockets|1
 both||getent hosts Github.com|dns|github.com|2|network 'none'|built-in default|the box has a private loopback and nothing else|--allow github.com|1
 both||py socket.getaddrinfo("a.example.org", 443)|dns|a.example.org|2|network 'none'|built-in default|the box has a private loopback and nothing else|--allow a.example.org|1
@@ -178,6 +179,9 @@ both|--file-size 64k|exec py signal.signal(25, signal.SIG_DFL); open("big", "wb"
 both|--file-size 64k|py os.truncate("notes", 200000)|file-size|a larger file than the limit|27|sandbox.file_size|--file-size|each file may have 65536 bytes|--file-size SIZE|1
 both|--cpu-seconds 1|exec py while True: pass|cpu|more CPU time than the limit|0|sandbox.cpu_seconds|--cpu-seconds|each process may use 1 s of CPU time|--cpu-seconds N|1
 both|--tmp-size 1m|dd if=/dev/zero of=/tmp/big bs=64k count=64|tmp-size|/tmp|28|sandbox.tmp_size|--tmp-size|all its 1048576 bytes were in use|--tmp-size SIZE|1
+both|--file-size 64k --explain|dd if=/dev/zero of=big bs=64k count=4; true|file-size|a larger file than the limit|27|sandbox.file_size|--file-size|each file may have 65536 bytes|--file-size SIZE|1
+both|--cpu-seconds 1 --explain|sh -c "while :; do :; done"; true|cpu|more CPU time than the limit|0|sandbox.cpu_seconds|--cpu-seconds|each process may use 1 s of CPU time|--cpu-seconds N|1
+both|--tmp-size 1m --explain|dd if=/dev/zero of=/tmp/big bs=64k count=64; rm /tmp/big|tmp-size|/tmp|28|sandbox.tmp_size|--tmp-size|all its 1048576 bytes were in use|--tmp-size SIZE|1
 both|--ro @T/ro:/data|mv notes /data/other|delete|/data/other|30|mount '@T/ro' at '/data'|--ro|the mount is read-only|--rw @T/ro:/data|1
 both|--ro @T/ro:/data|py os.utime("/data/file")|chmod|/data/file|30|mount '@T/ro' at '/data'|--ro|the mount is read-only|--rw @T/ro:/data|1
 both|--explain|echo x >>@T/out/file|create|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
@@ -249,6 +253,7 @@ both||kill -XCPU $$
 both||kill -TERM $$
 both|--timeout 60s|timeout 0.1 sleep 60
 both|--file-size 1m|ulimit -f 1; dd if=/dev/zero of=big bs=64k count=1
+both|--file-size 1m --explain|ulimit -f 1; dd if=/dev/zero of=big bs=64k count=1; true
 both|--open-files 64 --explain=all|ulimit -n 20; py hold_read()
 both|--tmp-size 1m|dd if=/dev/zero of=/dev/full bs=1k count=1
 both|--tmp-size 4m|dd if=/dev/zero of=/tmp/some bs=64k count=8
@@ -258,6 +263,9 @@ both|--explain=all|py s(10, 1).connect(("::1", 1))
 both|--explain=all|py a = s(); a.bind(("127.0.0.1", 0)); a.listen(); c(a.getsockname())
 both|--explain=all|py s().bind(("0.0.0.0", 0)); s(10).bind(("::", 0))
 both|--explain=all|py s(2, 2).sendto(b"x", ("127.0.0.1", 9))
+both|--explain=all|py s(2, 2).sendmsg([b"x"], [], 0, ("127.0.0.1", 9))
+both|--explain=all|py a, b = socket.socketpair(); a.sendmsg([b"x"]); b.recvmsg(1)
+both|--explain=all --tmp-size 1m|dd if=/dev/zero of=/tmp/some bs=64k count=8; rm /tmp/some
 both|--explain=all|py s(1, 1).connect("missing")
 both|--explain=all|py s(1, 1).connect("/tmp/missing")
 both|--explain=all|py s(1, 1).connect("notes")
@@ -312,7 +320,7 @@ watched() { jq -r '.records.watched[] | select(.name == "'"$1"'") | "\(.watched)
 attempt "" true >document
 is "every kind is told of" "$(jq -r '[.records.watched[].name] | join(" ")' document)" \
     "syscall socket connect unix-connect datagram bind dns protected read-only exec hidden memory pids time cpu file-size tmp-size open-files"
-like "hidden paths are not watched by default, and why" "$(watched hidden)" "^false only with --explain=all"
+like "hidden paths are not watched by default, and why" "$(watched hidden)" "^false only with --explain, or with --explain=all"
 like "calls are" "$(watched syscall)" "^true"
 like "names are, also without a network" "$(watched dns)" "^true"
 [ $who = root ] || like "writes are not watched where the host refuses them too" "$(watched read-only)" "^false only with --explain"
@@ -320,7 +328,7 @@ attempt --read-only true >document
 like "but where the policy makes something read-only" "$(watched read-only)" "^true"
 attempt --explain true >document
 like "and on request" "$(watched read-only)" "^true"
-like "which is not everything" "$(watched hidden)" "^false only with --explain=all"
+like "which is not everything" "$(watched hidden)" "only with --explain=all"
 attempt --explain=all true >document
 like "everything, on request" "$(watched hidden)" "^true"
 attempt --explain=none "unshare -U true" >document

@@ -83,6 +83,23 @@ says "who may still read" "^allowed: read x" --config f.toml --as x:fay read x
 says "an owner's" "^allowed: read $T/home/.ssh/id_rsa\|  rule    trust 'owner'" --config f.toml --as x:olga read "$T/home/.ssh/id_rsa"
 says "an owner in a group" "^denied: read /etc/shadow" --config f.toml --as x:olga --group read /etc/shadow
 says "a name that is not there may be made" "^allowed: write sub/.env\|  rule    protect.deny '\*\*/.env'.*nothing is: the box may make one" write sub/.env
+mkdir -p ws/links/dir && echo x >ws/links/file && echo x >ws/links/.env
+(cd ws/links && ln -s file in && ln -s dir d && ln -s /etc/shadow out && ln -s .env hidden && ln -s round round)
+says "a link inside" "^allowed: read links/in\|.*note    a link leads to '/work/links/file' of the box" read links/in
+says "one to a directory" "^allowed: write links/d/new\|.*note    a link leads to '/work/links/dir/new'" write links/d/new
+says "one that leads out" "^denied: read links/out\|.*why     the box does not have it" read links/out
+says "one to something hidden" "^denied: read links/hidden\|  rule    protect.deny '\*\*/.env'" read links/hidden
+says "one that leads to itself" "^allowed: read links/round" read links/round
+says "below a file there is nothing" "note    '/work/links/file' is a file on the host" write links/file/x
+echo 'gitdir: /elsewhere' >ws/links/dir/.git
+says "below a file that stands for git's directory too" "note    '/work/links/dir/.git' is a file .*: git's directory is elsewhere" read links/dir/.git/HEAD
+if ! is_root; then
+    echo x >ws/links/closed && chmod 0 ws/links/closed
+    says "a file that its owner closed" "^allowed: read links/closed\|.*note    the file's own mode" read links/closed
+fi
+printf '[commands]\nstrength = "check"\n[commands.make]\nmanifest = true\n' >manifest.toml
+says "a program with a manifest" "^allowed: -- make all\|.*note    'make' is asked for its manifest" --config manifest.toml -- make all
+rm -rf ws/links
 status "exit status 0: allowed" 0 why read x
 status "1: denied" 1 why read .env
 status "2: no question" 2 why
@@ -135,6 +152,7 @@ printf '%s\n' '-----BEGIN OPENSSH PRIVATE KEY-----' x '-----END OPENSSH PRIVATE 
 printf '%s\n' '-----BEGIN CERTIFICATE-----' x '-----END CERTIFICATE-----' >ws/keys/public.pem
 git -C ws init -q
 git -C ws init -q nested
+mkdir ws/via && (cd ws/via && ln -s ../README in && ln -s ../sub dir && ln -s /etc/shadow out && ln -s ../.env hidden && ln -s ../absent absent)
 echo '#!/bin/sh' | tee ws/.git/hooks/pre-commit ws/tool.sh host/ro/tool.sh >/dev/null
 chmod 755 ws/tool.sh host/ro/tool.sh ws/.git/hooks/pre-commit
 chmod -R go+rX host ws
@@ -236,7 +254,8 @@ make_commands() {
 }
 
 places=(README src/main.c src/lib/a.c deep/a/b/c.txt sub/note.txt sub/.env .env .env.example id_rsa keys/private.pem
-    keys/public.pem private/x .vscode/settings.json secrets/token node_modules/x/.env .git/config .git/HEAD .git/hooks/pre-commit tool.sh)
+    keys/public.pem private/x .vscode/settings.json secrets/token node_modules/x/.env .git/config .git/HEAD .git/hooks/pre-commit tool.sh
+    via/in via/dir/note.txt via/dir/.env via/out via/hidden via/absent)
 new=(new.txt absent/new nested/.git/hooks/new .env.new sub/db_password src/new.c deep/new deep/a/b/new.txt sub/id_ed25519 private/new .git/hooks/post-commit .vscode/tasks.json secrets/new keys/new.key
     .git/new README.new node_modules/x/new sub/.git/hooks/x)
 host_paths=("$T/host/ro/f" "$T/host/rw/f" "$T/host/rw/keep/f" "$T/host/other/f" "$T/home/.ssh/id_rsa" "$T/ws/README" "$T/ws/.env" "$T/ws/src/lib/a.c")

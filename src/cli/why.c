@@ -19,6 +19,7 @@
 #include "cli/config.h"
 #include "cli/policy_options.h"
 #include "cli/subject.h"
+#include "cli/why_links.h"
 #include "policy/policy.h"
 
 #define SCHEMA 1
@@ -52,7 +53,7 @@ static void print_line(struct buffer *out, const char *name, const char *text)
 }
 
 static void print_text(const struct decide_question *question, const struct decide_answer *answer,
-                       struct buffer *out)
+                       const struct buffer *note, struct buffer *out)
 {
     buffer_append_string(out, answer->is_allowed ? "allowed: " : "denied: ");
     print_question(question, out);
@@ -66,6 +67,8 @@ static void print_text(const struct decide_question *question, const struct deci
         buffer_printf(out, "  %-7s coop run %s\n", "or", answer->flag);
     if (!answer->change && !answer->flag && !answer->is_allowed)
         print_line(out, "allow", "nothing would");
+    if (note->length)
+        print_line(out, "note", note->data);
 }
 
 static void json_text(struct json_writer *json, const char *key, const char *text)
@@ -89,7 +92,7 @@ static void json_origin(struct json_writer *json, const struct decide_answer *an
 }
 
 static void print_json(const struct decide_question *question, const struct decide_answer *answer,
-                       struct buffer *out)
+                       const struct buffer *note, struct buffer *out)
 {
     auto_buffer struct buffer asked = { 0 };
     struct json_writer json;
@@ -108,6 +111,7 @@ static void print_json(const struct decide_question *question, const struct deci
     json_text(&json, "change", answer->change);
     json_text(&json, "flag", answer->flag);
     json_text(&json, "place", answer->place);
+    json_text(&json, "note", note->length ? note->data : NULL);
     json_write_object_end(&json);
     json_write_finish(&json);
 }
@@ -156,11 +160,28 @@ static int name_sources(coop_policy *policy, coop_error **err)
     return 0;
 }
 
+/* What a program says of itself is asked when it runs, not here: nothing is started. */
+static void note_manifest(const coop_policy *policy, const struct decide_question *question,
+                          const struct decide_answer *answer, struct buffer *note)
+{
+    const struct command_rules *rules = &policy->commands.rules;
+
+    if (question->act != DECIDE_COMMAND || !answer->is_allowed ||
+        policy->commands.strength == COOP_COMMANDS_OFF)
+        return;
+    for (size_t i = 0; i < rules->n && !note->length; i++)
+        if (rules->items[i].manifest)
+            buffer_printf(note,
+                          "'%s' is asked for its manifest before it runs, and that may refuse more",
+                          rules->items[i].name);
+}
+
 static int answer_question(struct policy_arguments *arguments,
                            const struct decide_question *question, coop_error **err)
 {
     auto_decide_answer struct decide_answer answer = { 0 };
     auto_buffer struct buffer out = { 0 };
+    auto_buffer struct buffer note = { 0 };
     struct decide_subject subject;
     int r = name_sources(arguments->policy, err);
 
@@ -172,12 +193,15 @@ static int answer_question(struct policy_arguments *arguments,
     if (arguments->profile_flag)
         subject.profile_origin = (struct origin){ arguments->profile_flag, 0, 0 };
     r = decide(&subject, question, &answer, err);
+    if (r == 0)
+        r = why_links(&subject, question, &answer, &note, err);
     if (r < 0)
         return r;
+    note_manifest(arguments->policy, question, &answer, &note);
     if (arguments->json)
-        print_json(question, &answer, &out);
+        print_json(question, &answer, &note, &out);
     else
-        print_text(question, &answer, &out);
+        print_text(question, &answer, &note, &out);
     r = config_print(&out, err);
     return r < 0 ? r : answer.is_allowed ? ALLOWED : DENIED;
 }

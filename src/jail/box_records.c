@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -66,9 +67,21 @@ static void print_socket(int value, char out[64])
         (void)snprintf(out, 64, "%s", name);
 }
 
-static bool is_limit_reached(const struct coop_box *box, const struct protocol_denied *message)
+/* A program may have a lower limit that it gave itself. */
+static bool is_own_limit(const struct coop_box *box, const struct protocol_denied *message)
 {
-    return box->plan.policy->limits[COOP_LIMIT_OPEN_FILES] == (uint64_t)(unsigned)message->value;
+    const uint64_t *limits = box->plan.policy->limits;
+
+    switch ((int)message->op) {
+    case RECORD_OPEN_FILES:
+        return limits[COOP_LIMIT_OPEN_FILES] != (uint64_t)(unsigned)message->value;
+    case RECORD_CPU:
+        return limits[COOP_LIMIT_CPU_SECONDS] != strtoull(message->text, NULL, 10);
+    case RECORD_FILE_SIZE:
+        return limits[COOP_LIMIT_FILE_SIZE] != strtoull(message->text, NULL, 10);
+    default:
+        return false;
+    }
 }
 
 /* With nat that is no refusal: the host has no way there. What nat refuses, coop-nat tells. */
@@ -95,9 +108,11 @@ static void take_refusal(struct coop_box *box, const struct protocol_denied *mes
         print_socket(message->value, text);
         note.target = text;
     }
-    bool is_own_limit = note.op == RECORD_OPEN_FILES && !is_limit_reached(box, message);
-    int index =
-        is_own_limit || is_without_way(box, &note) ? IGNORED : records_note(&box->records, &note);
+    if (note.op == RECORD_CPU || note.op == RECORD_FILE_SIZE)
+        note.target = ""; /* as of the command itself */
+    int index = is_own_limit(box, message) || is_without_way(box, &note)
+                    ? IGNORED
+                    : records_note(&box->records, &note);
     if (message->slot >= 0 && message->slot < RECORDS_MAX)
         box->slots[message->slot] = (short)(index + 1);
 }

@@ -16,6 +16,7 @@
 #include "jail/door_watch.h"
 #include "jail/init_image.h"
 #include "jail/protocol.h"
+#include "jail/trap_steps.h"
 #include "plan/seccomp.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
@@ -25,7 +26,7 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define INIT_IMAGE_FD     10
+#define INIT_IMAGE_FD     12
 #define INIT_CAPABILITIES (1ull << CAP_SYS_PTRACE | 1ull << CAP_SYS_ADMIN) /* at most */
 #define LOOKS             100 /* about as many microseconds */
 
@@ -267,10 +268,9 @@ static long keep_capabilities(uint64_t kept)
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
 static void close_all_but(const struct child *child)
 {
-    const int kept[] = {
-        child->control_fd, child->init_fd,     child->listener_fd, child->rules_fd,
-        child->project_fd, child->skeleton_fd, child->watch_fd,    child->names_fd
-    };
+    const int kept[] = { child->control_fd, child->init_fd,     child->listener_fd, child->rules_fd,
+                         child->project_fd, child->skeleton_fd, child->watch_fd,    child->names_fd,
+                         child->fuse_fd,    child->late_fds[0] };
     unsigned from = child->terminal_fd >= 0 ? 1 : 0;
 
     for (;;) {
@@ -333,7 +333,8 @@ static long arrange_descriptors(struct child *child)
     close_all_but(child);
     int *const fds[] = { &child->control_fd, &child->listener_fd, &child->rules_fd,
                          &child->project_fd, &child->skeleton_fd, &child->watch_fd,
-                         &child->names_fd,   &child->init_fd };
+                         &child->names_fd,   &child->fuse_fd,     &child->late_fds[0],
+                         &child->init_fd };
     for (size_t i = 0; r >= 0 && i < sizeof fds / sizeof *fds; i++)
         r = move_up(fds[i]);
     if (r >= 0)
@@ -351,6 +352,10 @@ static long arrange_descriptors(struct child *child)
     if (r >= 0)
         r = place_at(child->names_fd, PROTOCOL_NAMES_FD, 0);
     if (r >= 0)
+        r = place_at(child->fuse_fd, PROTOCOL_TRAPS_FD, 0);
+    if (r >= 0)
+        r = place_at(child->late_fds[0], PROTOCOL_LATE_FD, 0);
+    if (r >= 0)
         r = place_at(child->init_fd, INIT_IMAGE_FD, O_CLOEXEC);
     if (r >= 0)
         (void)raw(NR_CLOSE_RANGE, INIT_IMAGE_FD + 1, ~0u, 0);
@@ -366,7 +371,8 @@ static long become_init(struct child *child)
     const char *arguments[] = {
         "coop-init", write_number(pid + sizeof pid, (unsigned long)child->command_pid),
         NULL,        NULL,
-        NULL,        NULL
+        NULL,        NULL,
+        NULL
     };
     size_t n = 0;
 
@@ -382,10 +388,13 @@ static long become_init(struct child *child)
             flags[n++] = DOOR_WATCH_WRITES;
         if (child->plan->watch == PLAN_WATCH_LOOKUPS)
             flags[n++] = DOOR_WATCH_LOOKUPS;
+        if (child->fuse_fd >= 0)
+            flags[n++] = DOOR_TRAPS;
         flags[n] = '\0';
         arguments[2] = flags;
         arguments[3] = write_number(umask + sizeof umask, child->umask);
-        arguments[4] = child->plan->sockets;
+        arguments[4] = child->plan->sockets ? child->plan->sockets : "";
+        arguments[5] = child->fuse_fd >= 0 ? child->traps : NULL;
     }
     uint64_t kept = init_capabilities(child);
     long r = child_shrink_bounding_set(&child->bounding_set, kept);
@@ -422,6 +431,7 @@ static long start_command(struct child *child)
 /* Before the caller gets its memory back, nobody else may be using it. */
 static int give_up(struct child *child)
 {
+    trap_release(child);
     if (child->command_pid > 0) {
         (void)raw(SYS_kill, child->command_pid, SIGKILL);
         (void)raw(SYS_wait4, child->command_pid, NULL, __WALL, NULL);
@@ -563,6 +573,7 @@ int box_main(void *argument)
     }
     child_tell(&child->box_ready, 3);
     child_wait(&child->command_alive, 1);
+    trap_release(child);
     if (child->error)
         return give_up(child);
     if (!child->is_executing) { /* it died before its last step: somebody killed it */

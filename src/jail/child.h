@@ -35,7 +35,7 @@ struct child {
     int cgroup_fds[3];     /* cgroup.procs files to join, -1 if none */
     const int *keep_fds;
     size_t n_keep_fds;
-    void *command_stack;
+    void *command_stack, *helper_stack;
     unsigned short rows, columns;                   /* of the terminal */
     const struct kernel_termios *terminal_settings; /* NULL: the usual ones */
     /* head_start.h: what is done before the plan is there */
@@ -52,7 +52,12 @@ struct child {
     bool pool_is_attached; /* an older kernel wanted it */
     int place_fd, pristine_fd, masks_fd; /* mask_steps.h */
     int project_fd, watch_fd;            /* project_steps.h; -1: there is no project */
-    bool needs_remount;                  /* an older kernel sets attributes only afterwards */
+    int fuse_fd;                         /* trap_steps.h; -1: not open */
+    const char *traps;
+    pid_t helper_pid;
+    int helper_fd;      /* tells the helper to end */
+    int late_fds[2];    /* a pipe: what the helper leaves to init */
+    bool needs_remount; /* an older kernel sets attributes only afterwards */
     mode_t umask;
     uint64_t bounding_set, command_bounding_set; /* what is left in init's and the command's */
     pid_t command_pid;
@@ -72,6 +77,7 @@ struct child {
     volatile int is_unbegun;     /* it failed before the plan was there */
     volatile int has_init;       /* init was about to be executed, so nobody else uses our memory */
     volatile int exists;         /* exec failed, but the file is there */
+    volatile int has_traps;      /* hidden directories are watched */
     uint32_t nat_method;         /* by which its way out was made: net/nat_protocol.h */
     volatile size_t candidate;   /* which of plan->candidates was tried last or refused */
 };

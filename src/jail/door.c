@@ -1,6 +1,7 @@
 #include "door.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ioctl.h>
 #include <linux/magic.h>
 #include <stddef.h>
@@ -9,8 +10,10 @@
 #include <sys/vfs.h>
 
 #include "jail/door_call.h"
+#include "jail/door_ended.h"
 #include "jail/door_files.h"
 #include "jail/door_record.h"
+#include "jail/door_trap.h"
 #include "jail/door_watch.h"
 #include "jail/protocol.h"
 #include "sys/raw.h"
@@ -37,6 +40,45 @@ static void note_refused(const struct seccomp_data *call)
         .value = is_socket ? PROTOCOL_SOCKET(call->args[0], call->args[1], call->args[2]) : 0 });
 }
 
+/* What is private to the box has a size: it may have been reached. */
+static void note_full(void)
+{
+    static bool is_told;
+    struct statfs fs;
+
+    if (is_told)
+        return;
+    if (raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC && fs.f_blocks > 0 &&
+        (fs.f_bfree == 0 || fs.f_ffree == 0)) {
+        is_told = true;
+        door_note(&(struct door_denial){
+            .op = RECORD_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
+    }
+}
+
+/* Room comes back when a name goes or a file is cut: whether there was none is seen before that. */
+static bool makes_room(const struct seccomp_data *call)
+{
+    static const int always[] = {
+        SYS_unlinkat, SYS_truncate, SYS_renameat2,
+#ifdef SYS_renameat
+        SYS_renameat,
+#endif
+#ifdef SYS_open
+        SYS_unlink,   SYS_rmdir,    SYS_rename,    SYS_creat,
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (always[i] == call->nr)
+            return true;
+#ifdef SYS_open
+    if (call->nr == SYS_open)
+        return call->args[1] & O_TRUNC;
+#endif
+    return call->nr == SYS_openat && call->args[2] & O_TRUNC;
+}
+
 void door_serve(struct door *door)
 {
     struct seccomp_notif asked;
@@ -46,6 +88,8 @@ void door_serve(struct door *door)
     if (r < 0) /* ENOENT: the caller died meanwhile; poll says when nobody is left */
         return;
     int nr = asked.data.nr;
+    if (makes_room(&asked.data))
+        note_full();
     if (nr == SYS_connect) {
         door_connect(door, &asked);
         return;
@@ -58,19 +102,10 @@ void door_serve(struct door *door)
     note_refused(&asked.data);
 }
 
-/* What is private to the box has a size: it may have been reached. */
-static void note_full(void)
-{
-    struct statfs fs;
-
-    if (raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC && fs.f_blocks > 0 &&
-        (fs.f_bfree == 0 || fs.f_ffree == 0))
-        door_note(&(struct door_denial){
-            .op = RECORD_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
-}
-
 void door_report(void)
 {
+    door_trap_settle();
+    door_ended_report();
     note_full();
     door_record_report();
 }

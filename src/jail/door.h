@@ -19,6 +19,7 @@
 
 #define DOOR_PROJECT 'r' /* a directory of the host is the root */
 #define DOOR_NAMES   'd' /* PROTOCOL_NAMES_FD is asked for names */
+#define DOOR_TRAPS   't' /* PROTOCOL_TRAPS_FD is to be served */
 #define DOOR_RULES   'p' /* PROTOCOL_RULES_FD holds protected paths; the mask follows as a number */
 
 struct seccomp_notif;

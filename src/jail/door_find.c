@@ -61,10 +61,12 @@ static bool follow_link(char *rest, const char *link, size_t n, char *done)
     return true;
 }
 
-/* Name by name, as the kernel does it: `path` becomes one without links, as far as there is one. */
-static void expand(char path[DOOR_FIND_MAX])
+/* Name by name, as the kernel does it. */
+void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
+                      long (*read_link)(const char *path, char *out, size_t size))
 {
-    static char rest[2 * DOOR_FIND_MAX], link[DOOR_FIND_MAX];
+    char *rest = room->rest;
+    char *link = room->link;
     bool is_missing = false;
     unsigned n_links = 0;
 
@@ -91,13 +93,25 @@ static void expand(char path[DOOR_FIND_MAX])
             return;
         if (is_missing)
             continue;
-        long r = raw(SYS_readlinkat, AT_FDCWD, path, link, sizeof link - 1);
+        long r = read_link(path, link, sizeof room->link - 1);
         if (r > 0 && (++n_links > MAX_LINKS || !follow_link(rest, link, (size_t)r, path)))
             return;
         is_missing = r < 0 && r != -EINVAL;
     }
     if (!*path)
         (void)door_append(path, "/");
+}
+
+static long read_link_of(const char *path, char *out, size_t size)
+{
+    return raw(SYS_readlinkat, AT_FDCWD, path, out, size);
+}
+
+static void expand(char path[DOOR_FIND_MAX])
+{
+    static struct door_find_room room;
+
+    door_find_expand(path, &room, read_link_of);
 }
 
 long door_find(const struct seccomp_notif *asked, int directory, const char *text, bool follow,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "jail/door_call.h"
 
@@ -18,6 +19,14 @@
  */
 long door_find(const struct seccomp_notif *asked, int directory, const char *text, bool follow,
                char out[DOOR_FIND_MAX]);
+
+/* `path`, absolute, becomes one without links, as far as there is anything. `read_link` as readlink(2),
+ * but with -errno; what it refuses with anything but -EINVAL counts as missing. */
+struct door_find_room {
+    char rest[2 * DOOR_FIND_MAX], link[DOOR_FIND_MAX];
+};
+void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
+                      long (*read_link)(const char *path, char *out, size_t size));
 
 /* Cuts the last name off; false: there is none that could be made. */
 bool door_find_split(const char *text, char above[DOOR_FIND_MAX], char name[256]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "jail/door_project.h"
+#include "jail/door_trap.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -24,6 +25,25 @@ long place_start(const struct seccomp_notif *asked, int directory)
     return raw(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC);
 }
 
+static const char *skip_own_number(const char *at)
+{
+    unsigned long number = 0;
+
+    while (*at >= '0' && *at <= '9')
+        number = number * 10 + (unsigned long)(*at++ - '0');
+    return number == 1 || door_trap_is(number) ? at : NULL;
+}
+
+/* "/proc/1/fd", "/proc/1/task/1/fd", and the same of init's other thread. */
+static bool is_own_descriptors(const char *path)
+{
+    const char *at = strncmp(path, "/proc/", 6) == 0 ? skip_own_number(path + 6) : NULL;
+
+    if (at && strncmp(at, "/task/", 6) == 0)
+        at = skip_own_number(at + 6);
+    return at && strcmp(at, "/fd") == 0;
+}
+
 /* Where the kernel sees it, as a path of the box. */
 static long locate(struct place *place)
 {
@@ -40,8 +60,7 @@ static long locate(struct place *place)
     place->is_top = door_project_is_there() && strcmp(place->path, "/") == 0;
     place->is_taken = false;
     place->act_fd = place->parent_fd;
-    place->is_own_descriptors =
-        strcmp(place->path, "/proc/1/fd") == 0 || strcmp(place->path, "/proc/1/task/1/fd") == 0;
+    place->is_own_descriptors = is_own_descriptors(place->path);
     return 0;
 }
 

@@ -49,27 +49,34 @@ static uint64_t now_ns(void)
 }
 
 /* It waits for a supervisor that is behind: nothing may get lost, and a killed one ends us anyway. */
+void door_send(struct protocol_denied *room, enum protocol_event event,
+               const struct door_denial *denial, int slot)
+{
+    size_t n = denial->text ? strlen(denial->text) : 0;
+
+    if (n >= sizeof room->text)
+        n = sizeof room->text - 1;
+    room->event = event;
+    room->op = (uint32_t)denial->op;
+    room->nr = denial->nr;
+    room->error = denial->error;
+    room->rule = denial->rule;
+    room->value = denial->value;
+    room->slot = slot;
+    room->count = 1;
+    room->at_ns = now_ns();
+    if (n > 0)
+        memcpy(room->text, denial->text, n);
+    room->text[n] = '\0';
+    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, room, PROTOCOL_DENIED_HEAD + n + 1, MSG_NOSIGNAL,
+              NULL, 0);
+}
+
 static void send_denied(enum protocol_event event, const struct door_denial *denial, int slot)
 {
     static struct protocol_denied message;
-    size_t n = denial->text ? strlen(denial->text) : 0;
 
-    if (n >= sizeof message.text)
-        n = sizeof message.text - 1;
-    message.event = event;
-    message.op = (uint32_t)denial->op;
-    message.nr = denial->nr;
-    message.error = denial->error;
-    message.rule = denial->rule;
-    message.value = denial->value;
-    message.slot = slot;
-    message.count = 1;
-    message.at_ns = now_ns();
-    if (n > 0)
-        memcpy(message.text, denial->text, n);
-    message.text[n] = '\0';
-    (void)raw(SYS_sendto, PROTOCOL_CONTROL_FD, &message, PROTOCOL_DENIED_HEAD + n + 1, MSG_NOSIGNAL,
-              NULL, 0);
+    door_send(&message, event, denial, slot);
 }
 
 void door_record_in_child(void)

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "jail/protocol.h"
 #include "jail/record_op.h"
 
 struct door_denial {
@@ -28,6 +29,10 @@ void door_record_in_child(void);
 void door_note(const struct door_denial *denial);
 /* It fails here; the supervisor finds out whether the box is the reason. */
 void door_ask(const struct door_denial *denial);
+
+/* The same for a thread of its own, which counts nothing: `room` is written to. */
+void door_send(struct protocol_denied *room, enum protocol_event event,
+               const struct door_denial *denial, int slot);
 
 /* At the end: how often. */
 void door_record_report(void);

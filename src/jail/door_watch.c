@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "jail/door_address.h"
+#include "jail/door_ended.h"
 #include "jail/door_find.h"
 #include "jail/door_record.h"
 #include "jail/protocol.h"
@@ -32,7 +33,19 @@
 
 static bool watches_writes, watches_lookups, has_own_network;
 
-enum watch_kind { OPENS, MAKES, REMOVES, MOVES, CHANGES, EXECUTES, LOOKS, BINDS, SENDS, PASSES };
+enum watch_kind {
+    OPENS,
+    MAKES,
+    REMOVES,
+    MOVES,
+    CHANGES,
+    EXECUTES,
+    LOOKS,
+    BINDS,
+    SENDS,
+    SENDS_MESSAGE,
+    PASSES
+};
 
 #define NO (-1) /* the call has no such argument */
 
@@ -94,6 +107,8 @@ static const struct watched {
     { SYS_chdir, LOOKS, RECORD_READ, NO, 0, NO, NO, NO, NO, 0 },
     { SYS_bind, BINDS, RECORD_BIND, NO, NO, NO, NO, NO, NO, 0 },
     { SYS_sendto, SENDS, RECORD_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_sendmsg, SENDS_MESSAGE, RECORD_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_sendmmsg, SENDS_MESSAGE, RECORD_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
     { SYS_umask, PASSES, RECORD_CREATE, NO, NO, NO, NO, NO, NO, 0 },
 };
 
@@ -219,10 +234,15 @@ static int judge_open_object(const struct look *look, long fd, bool writes)
     return may(fd, MAY_WRITE) ? 0 : EACCES;
 }
 
+static bool opens_to_write(const struct look *look)
+{
+    return look->flags & (O_WRONLY | O_RDWR | O_TRUNC | O_CREAT) ||
+           (look->flags & O_TMPFILE) == O_TMPFILE;
+}
+
 static void look_open(struct look *look)
 {
-    bool writes = look->flags & (O_WRONLY | O_RDWR | O_TRUNC | O_CREAT) ||
-                  (look->flags & O_TMPFILE) == O_TMPFILE;
+    bool writes = opens_to_write(look);
     bool follow =
         !(look->flags & O_NOFOLLOW) && (look->flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
     int directory = directory_of(look, look->call->directory);
@@ -280,15 +300,13 @@ static void look_object(struct look *look)
 }
 
 /* Addresses of a network that the box has of its own, and that reaches nobody. */
-static void look_address(struct look *look, unsigned address_at, unsigned length_at)
+static void look_address(struct look *look, uint64_t at, uint32_t length)
 {
     _Alignas(8) char address[DOOR_ADDRESS_MAX];
-    const __u64 *arguments = look->asked->data.args;
-    uint32_t length = (uint32_t)arguments[length_at];
 
     memset(address, 0, sizeof address);
     if (!has_own_network || length > sizeof address ||
-        door_read_memory(look->asked, arguments[address_at], address, length) < 0 ||
+        door_read_memory(look->asked, at, address, length) < 0 ||
         !door_address_print(address, length, look->path))
         return;
     long r = door_address_try(look->op, address, length);
@@ -300,6 +318,19 @@ static void look_address(struct look *look, unsigned address_at, unsigned length
                                          .text = look->path });
 }
 
+/* Both calls begin with a message; of several, the first is looked at. */
+static void look_message(struct look *look)
+{
+    struct {
+        uint64_t name;
+        uint32_t length;
+    } begin = { 0 };
+
+    if (door_read_memory(look->asked, look->asked->data.args[1], &begin, sizeof begin) == 0 &&
+        begin.name && begin.length)
+        look_address(look, begin.name, begin.length);
+}
+
 static bool fill(struct look *look, const struct seccomp_notif *asked)
 {
     look->asked = asked;
@@ -308,6 +339,49 @@ static bool fill(struct look *look, const struct seccomp_notif *asked)
         return false;
     look->op = look->call->op;
     look->flags = (int)argument(look, look->call->flags, (uint64_t)look->call->implied_flags);
+    return true;
+}
+
+/* Calls that nobody watches, but that look a path up. */
+static const struct {
+    int nr;
+    signed char path;
+} others[] = { { SYS_statfs, 0 },    { SYS_getxattr, 0 },   { SYS_lgetxattr, 0 },
+               { SYS_listxattr, 0 }, { SYS_llistxattr, 0 }, { SYS_inotify_add_watch, 1 } };
+
+static bool describe_other(const struct seccomp_notif *asked, struct door_watch_call *out)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].nr == asked->data.nr) {
+            out->op = RECORD_READ;
+            out->is_look = true;
+            out->n_paths = 1;
+            out->paths[0] = (struct door_watch_path){ AT_FDCWD, asked->data.args[others[i].path] };
+            return true;
+        }
+    return false;
+}
+
+bool door_watch_describe(const struct seccomp_notif *asked, struct door_watch_call *out)
+{
+    struct look look;
+
+    memset(out, 0, sizeof *out);
+    if (!fill(&look, asked) || look.call->path == NO)
+        return describe_other(asked, out);
+    bool is_read = look.call->kind == LOOKS || (look.call->kind == OPENS && !opens_to_write(&look));
+    out->op = look.call->kind != OPENS || is_read ? look.op
+              : look.flags & O_CREAT              ? RECORD_CREATE
+                                                  : RECORD_WRITE;
+    out->writes = !is_read;
+    out->is_look = look.call->kind == LOOKS;
+    out->paths[out->n_paths++] =
+        (struct door_watch_path){ directory_of(&look, look.call->directory),
+                                  argument(&look, look.call->path, 0) };
+    if (look.call->path2 != NO)
+        out->paths[out->n_paths++] =
+            (struct door_watch_path){ directory_of(&look, look.call->directory2),
+                                      argument(&look, look.call->path2, 0) };
     return true;
 }
 
@@ -354,17 +428,24 @@ static void look_by_kind(struct look *look)
         if (read_path(look, look->call->path))
             look_move(look);
         break;
-    case CHANGES:
     case EXECUTES:
+        door_ended_take(look->asked);
+        if (read_path(look, look->call->path))
+            look_object(look);
+        break;
+    case CHANGES:
     case LOOKS:
         if (read_path(look, look->call->path))
             look_object(look);
         break;
     case BINDS:
-        look_address(look, 1, 2);
+        look_address(look, look->asked->data.args[1], (uint32_t)look->asked->data.args[2]);
         break;
     case SENDS:
-        look_address(look, 4, 5);
+        look_address(look, look->asked->data.args[4], (uint32_t)look->asked->data.args[5]);
+        break;
+    case SENDS_MESSAGE:
+        look_message(look);
         break;
     case PASSES:
         break;

@@ -13,10 +13,25 @@
 #include <stdbool.h>
 
 #include "jail/door_call.h"
+#include "jail/record_op.h"
 
 /* How much is watched. */
 #define DOOR_WATCH_WRITES  'w'
 #define DOOR_WATCH_LOOKUPS 'l'
+
+/* What a call is about, for whoever else sees it. */
+struct door_watch_path {
+    int directory; /* a descriptor of the caller's, or AT_FDCWD */
+    uint64_t address;
+};
+struct door_watch_call {
+    enum record_op op;
+    bool writes;  /* one that DOOR_WATCH_WRITES looks at */
+    bool is_look; /* nothing was to be opened */
+    struct door_watch_path paths[2];
+    unsigned n_paths;
+};
+bool door_watch_describe(const struct seccomp_notif *asked, struct door_watch_call *out);
 
 void door_watch_start(bool writes, bool lookups, bool has_own_network);
 

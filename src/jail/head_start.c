@@ -25,7 +25,7 @@ static bool is_possible(const struct coop_box *box, const struct plan_request *r
 
     return policy->mode != COOP_MODE_DISABLED && host->namespaces && host->landlock_abi > 0 &&
            !host->is_root && !policy->has_uid && !request->tty && !request->cgroup_kind &&
-           !request->tmp_fd && policy->commands.strength == COOP_COMMANDS_OFF &&
+           !request->tmp_fd && !request->traps && policy->commands.strength == COOP_COMMANDS_OFF &&
            (policy->network == COOP_NETWORK_NONE || policy->network == COOP_NETWORK_OFF ||
             policy->network == COOP_NETWORK_HOST);
 }

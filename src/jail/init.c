@@ -24,6 +24,7 @@
 #include "jail/door_made.h"
 #include "jail/door_names.h"
 #include "jail/door_project.h"
+#include "jail/door_trap.h"
 #include "jail/door_watch.h"
 #include "jail/janitor.h"
 #include "jail/protocol.h"
@@ -199,10 +200,12 @@ _Noreturn void init_main(long *stack)
     bool has_names = false;
     bool watches_writes = false;
     bool watches_lookups = false;
+    bool has_traps = false;
     for (const char *p = stack[0] > 2 ? arguments[2] : ""; *p; p++)
         door.has_own_network |= *p == DOOR_OWN_NETWORK, door.has_rules |= *p == DOOR_RULES,
             door.has_project |= *p == DOOR_PROJECT, has_names |= *p == DOOR_NAMES,
-            watches_writes |= *p == DOOR_WATCH_WRITES, watches_lookups |= *p == DOOR_WATCH_LOOKUPS;
+            watches_writes |= *p == DOOR_WATCH_WRITES, watches_lookups |= *p == DOOR_WATCH_LOOKUPS,
+            has_traps |= *p == DOOR_TRAPS;
     door_watch_start(watches_writes, watches_lookups, door.has_own_network);
     if (door.has_rules) {
         if (stack[0] < 4 ||
@@ -212,6 +215,8 @@ _Noreturn void init_main(long *stack)
     }
     if (door.has_project && !door_project_start())
         leave();
+    if (has_traps && (stack[0] < 6 || !door_trap_start(arguments[5], watches_writes)))
+        leave(); /* whoever came into one would never wake up */
     struct pollfd fds[] = {
         { .fd = PROTOCOL_CONTROL_FD, .events = POLLIN },
         { .fd = (int)signal_fd, .events = POLLIN },

@@ -48,7 +48,7 @@
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define N_STACKS 3
+#define N_STACKS 4
 
 static int make_pipe(int out[2])
 {
@@ -259,6 +259,11 @@ int launch_clone_beside(struct launch *launch, long r, uint64_t there)
     return 0;
 }
 
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* Runs in our memory, as root or as the owner of the prepared namespace. */
 static int entrance_main(void *argument)
 {
@@ -266,6 +271,11 @@ static int entrance_main(void *argument)
     const struct plan *plan = &launch->box->plan;
     long r = raw(SYS_setns, launch->user_namespace_fd, CLONE_NEWUSER);
 
+    /* While we may: it must be opened in the user namespace that mounts it. */
+    if (r == 0 && plan->wants_traps)
+        launch->fuse_fd = (int)raw(SYS_openat, AT_FDCWD, "/dev/fuse", O_RDWR | O_CLOEXEC);
+    launch->child.fuse_fd = launch->fuse_fd;
+    launch->child.last_fd = larger(launch->child.last_fd, launch->fuse_fd);
     if (r == 0)
         r = user_namespace_become(plan->inside_uid, plan->inside_gid);
     return launch_clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
@@ -381,11 +391,6 @@ static void take_terminal_settings(const struct termios *settings, struct kernel
     memcpy(out->keys, settings->c_cc, sizeof out->keys);
 }
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 /* Everything above it is of no use to the box, and need not be copied. */
 static int last_descriptor(const struct child *child)
 {
@@ -420,6 +425,9 @@ void launch_fill_child(struct launch *launch)
         .command_stack = launch->stacks + 2 * CHILD_STACK_SIZE,
         .bounding_set = ~0ull,
         .command_bounding_set = ~0ull,
+        .helper_stack = launch->stacks + 3 * CHILD_STACK_SIZE,
+        .fuse_fd = -1,
+        .late_fds = { -1, -1 },
         .pool_fd = -1,
         .skeleton_fd = -1,
         .root_fd = -1,
@@ -462,6 +470,7 @@ void launch_done(struct launch *launch)
     close_fd(&launch->control[1]);
     close_fd(&launch->user_namespace_fd);
     close_fd(&launch->rules_fd);
+    close_fd(&launch->fuse_fd);
     close_fd(&launch->pidfd);
     for (size_t i = 0; i < launch->n_tree_fds; i++)
         (void)close(launch->tree_fds[i]);
@@ -479,6 +488,8 @@ static void hand_over(struct launch *launch)
         network_nat_took(&box->plan, launch->child.nat_method);
     for (int i = 0; i < 3; i++)
         fd_settle(&launch->pipes[i][i == 0]);
+    if (launch->child.has_traps)
+        box->traps = strdup(box->plan.traps);
     box->pid = launch->pid;
     box->pidfd = take_fd(&launch->pidfd);
     box->control_fd = take_fd(&launch->control[0]);
@@ -543,6 +554,7 @@ void launch_init(struct launch *launch, struct coop_box *box)
         .control = { -1, -1 },
         .user_namespace_fd = -1,
         .rules_fd = -1,
+        .fuse_fd = -1,
         .pidfd = -1,
         .image_fd = -1,
         .waits_for_itself = true,

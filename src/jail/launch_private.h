@@ -20,6 +20,7 @@ struct launch {
     int control[2];
     int user_namespace_fd;
     int rules_fd;
+    int fuse_fd; /* opened on the way in; -1: not */
     const struct template *template;
     int *tree_fds;
     size_t n_tree_fds;

@@ -17,6 +17,10 @@
 #define PROTOCOL_WATCH_FD    8 /* inotify on it */
 #define PROTOCOL_NAMES_FD    9 /* questions about names, where there is no network */
 
+#define PROTOCOL_TRAPS_FD 10 /* FUSE, where hidden directories are watched (door_trap.h) */
+
+#define PROTOCOL_LATE_FD 11 /* then: a pipe with requests that nobody has answered yet */
+
 #define PROTOCOL_GO 'g' /* one byte, written before the box is made: without it nothing starts */
 
 /* supervisor to init */

@@ -88,6 +88,28 @@ static const char *by_lookups(const struct coop_box *box)
                : NULL;
 }
 
+static const char *by_traps(const struct coop_box *box)
+{
+    if (by_init(box) || box->traps || box->plan.watch == PLAN_WATCH_LOOKUPS)
+        return by_init(box);
+    if (box->options.explain != COOP_EXPLAIN_WRITES && box->options.explain != COOP_EXPLAIN_HIDDEN)
+        return "only with --explain, or with --explain=all, which makes every look at a path "
+               "slower";
+    return box->plan.is_root_view
+               ? "only with --explain=all: the workspace is the root"
+               : "only with --explain=all: /dev/fuse is not there, or may not be used";
+}
+
+/* What of it is seen, where that is not all. */
+static const char *seen_of_hidden(const struct coop_box *box)
+{
+    return box->plan.watch == PLAN_WATCH_LOOKUPS
+               ? "not what every program looks for at its start"
+               : "below directories of the root that the box does not have; in /etc, /tmp and "
+                 "other "
+                 "places that it has, and protected files, only with --explain=all";
+}
+
 static const char *by_cgroup_memory(const struct coop_box *box)
 {
     const coop_policy *policy = box->plan.policy;
@@ -117,29 +139,49 @@ static const char *by_descriptors(const struct coop_box *box)
                                                                               : by_lookups(box);
 }
 
+static const char *seen_of_datagrams(const struct coop_box *box)
+{
+    return box->plan.watch == PLAN_WATCH_LOOKUPS ? NULL
+                                                 : "sendto(2); sendmsg(2) only with --explain=all";
+}
+
+static const char *seen_of_children(const struct coop_box *box)
+{
+    return watches(box) && !by_init(box)
+               ? "where it ended the command or a program that it executed (from Linux 6.15 on)"
+               : "where it ended the command itself; with --explain also what it executes";
+}
+
+static const char *seen_of_tmp(const struct coop_box *box)
+{
+    return watches(box) ? "whether it was full at the end, or when a name was removed or a file cut"
+                        : "whether it was full at the end; with --explain also in between";
+}
+
 static const struct {
     const char *name;
     why_not *why_not;
-    const char *only; /* what of it is seen, where that is not all */
+    const char *only;                                /* what of it is seen, where that is not all */
+    const char *(*seen)(const struct coop_box *box); /* the same, where it depends */
 } kinds[RECORD_KINDS] = {
-    { "syscall", by_filter, "not those that are answered with ENOSYS" },
-    { "socket", by_filter, NULL },
-    { "connect", by_connect, NULL },
-    { "unix-connect", by_connect, NULL },
-    { "datagram", by_sendto, "sendto(2), not sendmsg(2)" },
-    { "bind", by_bind, NULL },
-    { "dns", by_names, NULL },
-    { "protected", by_init, "writing, making and moving; reading is of the kind 'hidden'" },
-    { "read-only", by_writes, NULL },
-    { "exec", by_writes, NULL },
-    { "hidden", by_lookups, "not what every program looks for at its start" },
-    { "memory", by_cgroup_memory, NULL },
-    { "pids", by_cgroup_pids, NULL },
-    { "time", never, NULL },
-    { "cpu", never, "of the command itself, not of what it starts" },
-    { "file-size", never, "of the command itself, not of what it starts" },
-    { "tmp-size", by_tmp, "whether it was full at the end" },
-    { "open-files", by_descriptors, NULL },
+    { "syscall", by_filter, "not those that are answered with ENOSYS", NULL },
+    { "socket", by_filter, NULL, NULL },
+    { "connect", by_connect, NULL, NULL },
+    { "unix-connect", by_connect, NULL, NULL },
+    { "datagram", by_sendto, NULL, seen_of_datagrams },
+    { "bind", by_bind, NULL, NULL },
+    { "dns", by_names, NULL, NULL },
+    { "protected", by_init, "writing, making and moving; reading is of the kind 'hidden'", NULL },
+    { "read-only", by_writes, NULL, NULL },
+    { "exec", by_writes, NULL, NULL },
+    { "hidden", by_traps, NULL, seen_of_hidden },
+    { "memory", by_cgroup_memory, NULL, NULL },
+    { "pids", by_cgroup_pids, NULL, NULL },
+    { "time", never, NULL, NULL },
+    { "cpu", never, NULL, seen_of_children },
+    { "file-size", never, NULL, seen_of_children },
+    { "tmp-size", by_tmp, NULL, seen_of_tmp },
+    { "open-files", by_descriptors, NULL, NULL },
 };
 
 void record_kinds(const struct coop_box *box, coop_watched out[RECORD_KINDS])
@@ -147,6 +189,8 @@ void record_kinds(const struct coop_box *box, coop_watched out[RECORD_KINDS])
     for (size_t i = 0; i < COUNT(kinds); i++) {
         const char *why = kinds[i].why_not(box);
 
-        out[i] = (coop_watched){ kinds[i].name, why == NULL, why ? why : kinds[i].only };
+        const char *only = kinds[i].seen ? kinds[i].seen(box) : kinds[i].only;
+
+        out[i] = (coop_watched){ kinds[i].name, why == NULL, why ? why : only };
     }
 }

@@ -143,6 +143,19 @@ static void allow_sockets_too(const struct speaker *speaker, struct record *reco
     record->allow = buffer_take_string(&flags);
 }
 
+/* The box has a read-only directory in its place, to watch it: jail/trap.h. */
+static bool is_in_trap(const struct speaker *speaker, const char *path)
+{
+    const char *at = speaker->box->traps ? speaker->box->traps : "";
+
+    for (size_t n; *at; at += n + (at[n] == '/')) {
+        n = strcspn(at, "/");
+        if (path[0] == '/' && strncmp(path + 1, at, n) == 0 && path[1 + n] == '/')
+            return true;
+    }
+    return false;
+}
+
 static void speak_of_path(struct speaker *speaker, struct record *record)
 {
     const char *pattern;
@@ -155,7 +168,7 @@ static void speak_of_path(struct speaker *speaker, struct record *record)
     }
     if (ask_about_path(speaker, record)) {
         bool is_hidden =
-            record->error == ENOENT && record->allow &&
+            (record->error == ENOENT || is_in_trap(speaker, record->target)) && record->allow &&
             (strncmp(record->allow, "--ro ", 5) == 0 || strncmp(record->allow, "--rw ", 5) == 0);
 
         if (is_hidden && act_of(record->op) == DECIDE_WRITE)

@@ -28,7 +28,7 @@
 #include "policy/digest.h"
 #include "policy/env_rules.h"
 
-#define STACKS_SIZE        (3 * CHILD_STACK_SIZE)
+#define STACKS_SIZE        (4 * CHILD_STACK_SIZE)
 #define TRIES              1
 #define TRIES_AMONG_OTHERS 50
 
@@ -112,6 +112,14 @@ static enum plan_watch watch_of(const struct coop_box *box)
                : PLAN_WATCH_REFUSED;
 }
 
+/* Looks at every path see more; and where nobody can open the device there is no use in asking. */
+static bool wants_traps(const struct coop_box *box)
+{
+    return (box->options.explain == COOP_EXPLAIN_WRITES ||
+            box->options.explain == COOP_EXPLAIN_HIDDEN) &&
+           access("/dev/fuse", R_OK | W_OK) == 0;
+}
+
 static void request_of(struct coop_box *box, char *const argv[], struct plan_request *out)
 {
     *out = (struct plan_request){
@@ -126,6 +134,7 @@ static void request_of(struct coop_box *box, char *const argv[], struct plan_req
         .n_keep_fds = box->options.n_keep_fds,
         .tty = box->options.terminal,
         .watch = watch_of(box),
+        .traps = wants_traps(box),
     };
 }
 
@@ -171,7 +180,7 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, const c
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
                              "the descriptor %d to keep is not open", to->keep_fds[i]);
     }
-    if ((unsigned)to->explain > COOP_EXPLAIN_NONE)
+    if ((unsigned)to->explain > COOP_EXPLAIN_HIDDEN)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "coop_run_options.explain is %d, which is none of coop_explain",
                          (int)to->explain);
@@ -208,7 +217,7 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
 {
     coop_sandbox *sandbox = box->sandbox;
 
-    if (!sandbox->has_run || sandbox->template_failed ||
+    if (!sandbox->has_run || sandbox->template_failed || request->traps ||
         !template_is_possible(sandbox->policy, &sandbox->host))
         return;
     if (sandbox->template && !template_is_current(sandbox->template)) {
@@ -361,6 +370,7 @@ void box_free(struct coop_box *box)
     records_done(&box->records);
     record_host_done(&box->record_host);
     free(box->workspace);
+    free(box->traps);
     redact_free(box->redacts[0]);
     redact_free(box->redacts[1]);
     capture_done(&box->captures[0]);

@@ -22,6 +22,7 @@
 #include "jail/project_steps.h"
 #include "jail/protocol.h"
 #include "jail/remount.h"
+#include "jail/trap_steps.h"
 #include "net/gate_inside.h"
 #include "net/nat_inside.h"
 #include "sys/kernel.h"
@@ -656,6 +657,7 @@ static long (*const apply[STEP_KINDS])(struct child *child, const struct step *s
     [STEP_MASK] = mask_hide,
     [STEP_COVER] = mask_cover,
     [STEP_SEAL_ROOT] = seal_root,
+    [STEP_TRAPS] = trap_make,
     [STEP_ENTER_ROOT] = enter_root,
     [STEP_DROP_HOST_ROOT] = drop_host_root,
     [STEP_NETWORK] = network,

@@ -156,6 +156,8 @@ int template_new(const coop_policy *policy, const struct host *host, struct temp
                    .masks_fd = -1,
                    .project_fd = -1,
                    .watch_fd = -1,
+                   .fuse_fd = -1,
+                   .late_fds = { -1, -1 },
                    .listener_fd = -1,
                    .proc_ready = 1 },
     };

@@ -55,6 +55,7 @@ enum step_kind {
     STEP_MASK,
     STEP_COVER,
     STEP_SEAL_ROOT,
+    STEP_TRAPS, /* where directories of the host's root are not shown: jail/trap.h */
     STEP_ENTER_ROOT,
     STEP_DROP_HOST_ROOT,
     STEP_NETWORK,
@@ -263,6 +264,8 @@ struct plan {
     unsigned short seccomp_length;
     struct plan_enforced enforced;
     enum plan_watch watch;
+    const char *traps; /* names of the root that are hidden and watched, "home/srv"; NULL: none */
+    bool wants_traps;  /* and this plan makes them */
     bool watch_memory; /* no cgroup holds the memory limit: the supervisor samples */
     bool has_tty;
     int *fds; /* sources, held so that their inode numbers stay theirs */
@@ -294,6 +297,7 @@ struct plan_request {
     void *context;
     bool tty;
     enum plan_watch watch;                       /* at least so much */
+    bool traps;                                  /* hidden directories of the root as well */
     bool is_for_reading;                         /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */

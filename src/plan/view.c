@@ -238,8 +238,7 @@ static int add_git(struct view *view, coop_error **err)
     return 0;
 }
 
-/* Whether the box has something of its own under this name of the root. */
-static bool is_taken(const struct view *view, const char *name)
+bool view_has_name(const struct view *view, size_t n_mounts, const char *name)
 {
     size_t n = strlen(name);
 
@@ -248,7 +247,7 @@ static bool is_taken(const struct view *view, const char *name)
         if (row->origin != VIEW_HOST && strncmp(row->path + 1, name, n) == 0 &&
             (row->path[1 + n] == '/' || !row->path[1 + n]))
             return true;
-    for (size_t i = 0; i < view->n_of_box; i++) {
+    for (size_t i = 0; i < n_mounts; i++) {
         const char *target = view->mounts[i].target + 1;
 
         if (strncmp(target, name, n) == 0 && (target[n] == '/' || !target[n]))
@@ -273,7 +272,7 @@ static int add_project(struct view *view, coop_error **err)
 
     view->n_of_box = view->n;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        if (is_taken(view, entries[i].name)) {
+        if (view_has_name(view, view->n_of_box, entries[i].name)) {
             plan_strings_add(plan, &plan->not_shown, entries[i].name, strlen(entries[i].name));
             continue;
         }
@@ -340,8 +339,9 @@ static int add_shared(struct view *view, coop_error **err)
     return r < 0 ? r : add_policy_binds(view, err);
 }
 
-static int build_whole(struct view *view, enum plan_part part, coop_error **err)
+static int build_whole(struct view *view, const struct plan_request *request, coop_error **err)
 {
+    enum plan_part part = request->part;
     struct plan *plan = view->plan;
 
     view_add_pool(plan);
@@ -353,9 +353,12 @@ static int build_whole(struct view *view, enum plan_part part, coop_error **err)
     r = view_sort(view, err);
     if (r < 0)
         return r;
+    if (request->traps && part == PLAN_WHOLE)
+        view_add_traps(view);
     r = view_emit(view, part, err);
     if (r < 0)
         return r;
+    view_emit_traps(plan);
     plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
     /* The kernel waits for all processors here; the command's process can use that time. */
     plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_LAST);
@@ -378,7 +381,7 @@ int plan_view(struct plan *plan, const struct plan_request *request, coop_error 
 {
     struct view view = { .plan = plan, .tmp_fd = request->tmp_fd };
     int r = request->part == PLAN_ON_TEMPLATE ? build_on_template(&view, err)
-                                              : build_whole(&view, request->part, err);
+                                              : build_whole(&view, request, err);
 
     free(view.mounts);
     plan_enforce_seal(plan);

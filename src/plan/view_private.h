@@ -47,6 +47,14 @@ struct view {
 struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
                             const char *target);
 
+/* Whether the box has something of its own under this name of the root; of its mounts, the first n
+ * are looked at. */
+bool view_has_name(const struct view *view, size_t n_mounts, const char *name);
+
+/* Directories for the traps, when everything else has its place; and the step that makes them. */
+void view_add_traps(struct view *view);
+void view_emit_traps(struct plan *plan);
+
 /* ---- the skeleton; nothing is copied */
 
 void view_make_directory(struct plan *plan, const char *target, mode_t mode);

@@ -127,6 +127,16 @@ struct kernel_termios {
     uint8_t keys[19];
 };
 
+/* ioctl(2) on a pidfd: 6.13; how it ended, 6.15 */
+struct kernel_pidfd_info {
+    uint64_t mask;
+    uint64_t cgroup;
+    uint32_t ids[11];
+    int32_t exit_code; /* as wait gives it */
+};
+#define PIDFD_ASK_INFO 0xc040ff0bu
+#define PIDFD_ENDED    8u
+
 /* waitid(2) on a pidfd: 5.4 */
 #define WAIT_ON_PIDFD 3
 

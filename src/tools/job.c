@@ -147,6 +147,7 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
         .can_cancel = call->options->can_cancel,
         .cancel_fd = call->options->cancel_fd,
         .directory = job->directory,
+        .explain = COOP_EXPLAIN_HIDDEN,
         .log = call->audit ? &call->audit->log : NULL,
     };
 

@@ -1,0 +1,299 @@
+#include "door_trap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <string.h>
+
+#include "jail/door_find.h"
+#include "jail/door_record.h"
+#include "jail/door_watch.h"
+#include "jail/protocol.h"
+#include "jail/trap.h"
+#include "sys/kernel.h"
+#include "sys/raw.h"
+
+#define STACK_SIZE 65536
+
+static struct {
+    struct trap_fs fs;
+    bool skips_writes;
+    long tid;
+    uint32_t is_telling; /* a futex */
+} trap;
+static _Alignas(16) char stack[STACK_SIZE];
+
+/* Another stack: no C function could return on it. */
+static long clone_thread(unsigned long flags, char *top, void (*main)(void))
+{
+#if defined(__x86_64__)
+    register long result __asm__("rax") = SYS_clone;
+    register unsigned long rdi __asm__("rdi") = flags;
+    register char *rsi __asm__("rsi") = top;
+    register void *rdx __asm__("rdx") = NULL;
+    register void *r10 __asm__("r10") = NULL;
+    register void *r8 __asm__("r8") = NULL;
+    register void (*r12)(void) __asm__("r12") = main;
+
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "call *%%r12\n\t"
+                     "hlt\n"
+                     "1:"
+                     : "+r"(result)
+                     : "r"(rdi), "r"(rsi), "r"(rdx), "r"(r10), "r"(r8), "r"(r12)
+                     : "rcx", "r11", "memory", "cc");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = SYS_clone;
+    register long x0 __asm__("x0") = (long)flags;
+    register char *x1 __asm__("x1") = top;
+    register void *x2 __asm__("x2") = NULL;
+    register void *x3 __asm__("x3") = NULL;
+    register void *x4 __asm__("x4") = NULL;
+    register void (*x10)(void) __asm__("x10") = main;
+
+    __asm__ volatile("svc #0\n\t"
+                     "cbnz x0, 1f\n\t"
+                     "mov x29, xzr\n\t"
+                     "blr x10\n\t"
+                     "brk #1\n"
+                     "1:"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x10)
+                     : "memory", "cc");
+    return x0;
+#endif
+}
+
+/* ---- what the one who asks is doing */
+
+static const char *parse_hex(const char *at, uint64_t *out)
+{
+    *out = 0;
+    if (at[0] == '0' && at[1] == 'x')
+        at += 2;
+    for (;; at++) {
+        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
+                                                    : 16;
+
+        if (digit > 15)
+            break;
+        *out = *out << 4 | digit;
+    }
+    return *at == ' ' ? at + 1 : at;
+}
+
+/* It sleeps in its call: "257 0xffffff9c 0x7ffc... 0x0 0x0 0x0 0x0 SP PC". As a notification says it. */
+static bool read_call(uint32_t pid, struct seccomp_notif *out)
+{
+    char path[64];
+    char text[256];
+    const char *at = text;
+
+    memset(out, 0, sizeof *out);
+    out->pid = pid;
+    door_proc_path(out, "/syscall", path);
+    long fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    long n = raw(SYS_read, fd, text, sizeof text - 1);
+    (void)raw(SYS_close, fd);
+    if (n <= 0 || text[0] < '0' || text[0] > '9') /* "running" */
+        return false;
+    text[n] = '\0';
+    while (*at >= '0' && *at <= '9')
+        out->data.nr = out->data.nr * 10 + (*at++ - '0');
+    if (*at == ' ')
+        at++;
+    for (int i = 0; i < 6; i++) {
+        uint64_t value;
+
+        at = parse_hex(at, &value);
+        out->data.args[i] = value;
+    }
+    return true;
+}
+
+/* ---- where that leads */
+
+static bool is_in_trap(const char *path)
+{
+    for (const char *at = trap.fs.names; *at;) {
+        size_t n = strcspn(at, "/");
+
+        if (strncmp(path + 1, at, n) == 0 && (path[1 + n] == '\0' || path[1 + n] == '/'))
+            return true;
+        at += n + (at[n] == '/');
+    }
+    return false;
+}
+
+/* One name of a path without links, which is in no trap. Whatever is exchanged meanwhile, no link is
+ * followed, so that it leads into none. */
+static long read_link(const char *path, char *out, size_t size)
+{
+    struct kernel_open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                                   .resolve = RESOLVE_NO_SYMLINKS };
+
+    if (is_in_trap(path))
+        return -ENOENT;
+    long fd = raw(NR_OPENAT2, AT_FDCWD, path, &how, sizeof how);
+    if (fd < 0)
+        return fd;
+    long n = raw(SYS_readlinkat, fd, "", out, size);
+    (void)raw(SYS_close, fd);
+    return n == -ENOENT ? -EINVAL : n; /* so it says of what is no link */
+}
+
+static bool is_within(const char *path, const char *directory)
+{
+    size_t n = strlen(directory);
+
+    return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+/* The path of the call, if it leads through what was looked for; the text may be another by now. */
+static bool leads_through(const struct seccomp_notif *asked, const struct door_watch_path *path,
+                          const char *proven, char out[DOOR_FIND_MAX])
+{
+    static struct door_find_room room;
+    static char text[DOOR_FIND_MAX];
+    char link[64];
+    char rest[32];
+
+    if (door_read_string(asked, path->address, text, sizeof text) <= 0)
+        return false;
+    *out = '\0';
+    if (*text != '/') {
+        if (path->directory == AT_FDCWD) {
+            door_proc_path(asked, "/cwd", link);
+        } else {
+            (void)door_append_number(door_append(rest, "/fd/"), (unsigned)path->directory);
+            door_proc_path(asked, rest, link);
+        }
+        long n = raw(SYS_readlinkat, AT_FDCWD, link, out, DOOR_FIND_MAX - 1);
+        if (n <= 0)
+            return false;
+        out[n] = '\0';
+    }
+    if (*out && *out != '/')
+        return false;
+    if (!door_find_append(out, text))
+        return false;
+    door_find_expand(out, &room, read_link);
+    return is_within(out, proven);
+}
+
+/* ---- telling it */
+
+static void tell(const struct seccomp_notif *asked, const struct door_watch_call *call, int error,
+                 const char *path, bool is_look)
+{
+    static struct protocol_denied room;
+
+    door_send(&room, EVENT_MAYBE,
+              &(struct door_denial){ .op = call->op,
+                                     .nr = asked->data.nr,
+                                     .error = error,
+                                     .rule = -1,
+                                     .value = is_look ? PROTOCOL_LOOKED : 0,
+                                     .text = path },
+              PROTOCOL_NO_SLOT);
+}
+
+/* Fills in what will be told; false: nothing. */
+static bool examine(const struct trap_touch *touch, struct seccomp_notif *asked,
+                    struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
+{
+    char proven[2 * TRAP_NAME_MAX + 2];
+    bool is_found = false;
+
+    if (!touch->directory[0] || touch->pid <= 1 || !read_call(touch->pid, asked) ||
+        asked->data.nr == NR_OPENAT2) /* init's own: nobody else may */
+        return false;
+    bool is_known = door_watch_describe(asked, call);
+    if (is_known && call->writes && trap.skips_writes)
+        return false;
+    char *end = door_append(door_append(proven, "/"), touch->directory);
+    if (touch->name[0])
+        (void)door_append(door_append(end, "/"), touch->name);
+    for (unsigned i = 0; is_known && !is_found && i < call->n_paths; i++)
+        is_found = leads_through(asked, &call->paths[i], proven, path);
+    if (!is_found) { /* by a link's own way, or by a call that is not known: so much is sure */
+        (void)door_append(path, proven);
+        call->op = RECORD_READ;
+    }
+    *is_look = !is_found || call->is_look;
+    return true;
+}
+
+/* False: there is nothing there, and nothing will come. */
+static bool serve(int from_fd)
+{
+    static _Alignas(8) char request[TRAP_REQUEST_MAX];
+    static _Alignas(8) char answer[TRAP_ANSWER_MAX];
+    static char path[DOOR_FIND_MAX];
+    struct seccomp_notif asked;
+    struct door_watch_call call;
+    struct trap_touch touch;
+    bool is_look = false;
+    long n = raw(SYS_read, from_fd, request, sizeof request);
+
+    if (n == -ENODEV) /* unmounted: the box ends */
+        for (;;)
+            (void)raw(SYS_exit, 0);
+    if (n <= 0)
+        return n != 0 && from_fd == PROTOCOL_TRAPS_FD;
+    size_t length = trap_answer(&trap.fs, request, (size_t)n, answer, &touch);
+    /* First look, while it sleeps. */
+    bool is_told = examine(&touch, &asked, &call, path, &is_look);
+    if (is_told)
+        __atomic_store_n(&trap.is_telling, 1, __ATOMIC_SEQ_CST);
+    if (length > 0)
+        (void)raw(SYS_write, PROTOCOL_TRAPS_FD, answer, length);
+    if (!is_told)
+        return true;
+    tell(&asked, &call, ENOENT, path, is_look);
+    __atomic_store_n(&trap.is_telling, 0, __ATOMIC_SEQ_CST);
+    (void)raw(SYS_futex, &trap.is_telling, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return true;
+}
+
+static void thread_main(void)
+{
+    /* This table is ours alone: of what init has open, two are needed. */
+    (void)raw(NR_CLOSE_RANGE, PROTOCOL_CONTROL_FD + 1, PROTOCOL_TRAPS_FD - 1, 0);
+    (void)raw(NR_CLOSE_RANGE, PROTOCOL_LATE_FD + 1, ~0u, 0);
+    while (serve(PROTOCOL_LATE_FD))
+        ;
+    (void)raw(SYS_close, PROTOCOL_LATE_FD);
+    for (;;)
+        (void)serve(PROTOCOL_TRAPS_FD);
+}
+
+bool door_trap_start(const char *names, bool skips_writes)
+{
+    trap.fs = (struct trap_fs){ names, (uint32_t)raw(SYS_getuid), (uint32_t)raw(SYS_getgid) };
+    trap.skips_writes = skips_writes;
+    trap.tid = clone_thread(CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+                            stack + sizeof stack, thread_main);
+    (void)raw(NR_CLOSE_RANGE, PROTOCOL_TRAPS_FD, PROTOCOL_LATE_FD, 0);
+    return trap.tid > 0;
+}
+
+/* Whoever has ended got its answer, and what is to be told of it was begun before that. */
+void door_trap_settle(void)
+{
+    while (trap.tid > 0 && __atomic_load_n(&trap.is_telling, __ATOMIC_SEQ_CST))
+        (void)raw(SYS_futex, &trap.is_telling, FUTEX_WAIT, 1, NULL, NULL, 0);
+}
+
+bool door_trap_is(unsigned long pid)
+{
+    return trap.tid > 0 && pid == (unsigned long)trap.tid;
+}

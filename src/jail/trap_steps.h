@@ -1,0 +1,16 @@
+/*
+ * trap_steps.h - traps where the box lacks directories of the host's root (trap.h)
+ *
+ * System calls only: this runs in the child. Until init serves them, a helper does: whoever looks a
+ * path up in a trap sleeps until it is answered, and the command's own exec may do so, for which init
+ * waits. The helper shares our memory, and is gone before we leave it.
+ */
+#pragma once
+
+#include "jail/child.h"
+
+/* A host without a usable /dev/fuse has none: child->has_traps says so. */
+long trap_make(struct child *child, const struct step *step);
+
+/* Ends the helper; what is asked from now on waits for init. */
+void trap_release(struct child *child);
