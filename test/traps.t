@@ -139,5 +139,20 @@ if user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/null; then
     is "an ordinary user has it too" \
         "$(unshare -m sh -c 'mount --bind "$2/node" /dev/fuse && exec setpriv --reuid "$1" --regid "$1" --clear-groups -- env HOME=/nonexistent XDG_STATE_HOME="$2/ws" "$2/coop" run -w "$2/ws" --json --explain cat "$3/file"' \
             sh "$user" "$theirs" "$hidden" 2>/dev/null </dev/null | jq -r '.denials[].target')" "$hidden/file"
+    # The second command of a tool has a box made from a template.
+    cp "$(dirname "$COOP")/coop-mcp" $theirs/
+    {
+        printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+            '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+        for i in 1 2 3; do
+            printf '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bash","arguments":{"command":"cat %s/file; ls -d /proc/1/status"}}}\n' $i "$hidden"
+        done
+    } >questions
+    # shellcheck disable=SC2016
+    is "and so have their tools" \
+        "$(unshare -m sh -c 'mount --bind "$2/node" /dev/fuse && exec setpriv --reuid "$1" --regid "$1" --clear-groups -- env HOME=/nonexistent XDG_STATE_HOME="$2/ws" "$2/coop" mcp -w "$2/ws"' \
+            sh "$user" "$theirs" <questions 2>/dev/null |
+            jq -r 'select(.id > 0) | [(tostring | contains("read '"$hidden"'/file")), (tostring | contains("/proc/1/status"))] | join(" ")' | sort | uniq -c | xargs)" \
+        "3 true true"
 fi
 done_testing

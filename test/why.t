@@ -152,7 +152,7 @@ printf '%s\n' '-----BEGIN OPENSSH PRIVATE KEY-----' x '-----END OPENSSH PRIVATE 
 printf '%s\n' '-----BEGIN CERTIFICATE-----' x '-----END CERTIFICATE-----' >ws/keys/public.pem
 git -C ws init -q
 git -C ws init -q nested
-mkdir ws/via && (cd ws/via && ln -s ../README in && ln -s ../sub dir && ln -s /etc/shadow out && ln -s ../.env hidden && ln -s ../absent absent)
+mkdir ws/via && (cd ws/via && ln -s ../README in && ln -s ../sub dir && ln -s /etc/shadow out && ln -s ../.env hidden)
 echo '#!/bin/sh' | tee ws/.git/hooks/pre-commit ws/tool.sh host/ro/tool.sh >/dev/null
 chmod 755 ws/tool.sh host/ro/tool.sh ws/.git/hooks/pre-commit
 chmod -R go+rX host ws
@@ -255,7 +255,7 @@ make_commands() {
 
 places=(README src/main.c src/lib/a.c deep/a/b/c.txt sub/note.txt sub/.env .env .env.example id_rsa keys/private.pem
     keys/public.pem private/x .vscode/settings.json secrets/token node_modules/x/.env .git/config .git/HEAD .git/hooks/pre-commit tool.sh
-    via/in via/dir/note.txt via/dir/.env via/out via/hidden via/absent)
+    via/in via/dir/note.txt via/dir/.env via/out via/hidden)
 new=(new.txt absent/new nested/.git/hooks/new .env.new sub/db_password src/new.c deep/new deep/a/b/new.txt sub/id_ed25519 private/new .git/hooks/post-commit .vscode/tasks.json secrets/new keys/new.key
     .git/new README.new node_modules/x/new sub/.git/hooks/x)
 host_paths=("$T/host/ro/f" "$T/host/rw/f" "$T/host/rw/keep/f" "$T/host/other/f" "$T/home/.ssh/id_rsa" "$T/ws/README" "$T/ws/.env" "$T/ws/src/lib/a.c")

@@ -78,7 +78,8 @@ static bool is_own_limit(const struct coop_box *box, const struct protocol_denie
     case RECORD_CPU:
         return limits[COOP_LIMIT_CPU_SECONDS] != strtoull(message->text, NULL, 10);
     case RECORD_FILE_SIZE:
-        return limits[COOP_LIMIT_FILE_SIZE] != strtoull(message->text, NULL, 10);
+        return message->text[0] /* else init found it, and knows no other */
+               && limits[COOP_LIMIT_FILE_SIZE] != strtoull(message->text, NULL, 10);
     default:
         return false;
     }

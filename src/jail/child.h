@@ -52,6 +52,7 @@ struct child {
     bool pool_is_attached; /* an older kernel wanted it */
     int place_fd, pristine_fd, masks_fd; /* mask_steps.h */
     int project_fd, watch_fd;            /* project_steps.h; -1: there is no project */
+    int device_fd;                       /* /dev/fuse, not opened yet; -1: at its usual place */
     int fuse_fd;                         /* trap_steps.h; -1: not open */
     const char *traps;
     pid_t helper_pid;

@@ -15,6 +15,7 @@
 
 /* The limits are those that it had when it began: if they are the policy's, the supervisor knows. */
 static struct taken {
+    uint32_t pid;
     int pidfd;
     uint64_t cpu_seconds, file_size;
 } taken[MAX_TAKEN];
@@ -66,19 +67,38 @@ static uint64_t limit_of(const struct seccomp_notif *asked, int resource)
     return raw(SYS_prlimit64, asked->pid, resource, NULL, &limit) == 0 ? limit.soft : NO_LIMIT;
 }
 
+/* The same one again, unless the number is another's by now. */
+static struct taken *find(uint32_t pid)
+{
+    for (unsigned i = 0; i < n_taken; i++)
+        if (taken[i].pid == pid)
+            return &taken[i];
+    return NULL;
+}
+
 void door_ended_take(const struct seccomp_notif *asked)
 {
-    struct taken one = { .cpu_seconds = limit_of(asked, RLIMIT_CPU),
-                         .file_size = limit_of(asked, RLIMIT_FSIZE) };
+    uint64_t cpu_seconds = limit_of(asked, RLIMIT_CPU);
+    uint64_t file_size = limit_of(asked, RLIMIT_FSIZE);
 
-    if (one.cpu_seconds == NO_LIMIT && one.file_size == NO_LIMIT)
+    if (cpu_seconds == NO_LIMIT && file_size == NO_LIMIT)
         return;
-    if (n_taken == MAX_TAKEN)
+    struct taken *one = find(asked->pid);
+    if (one || n_taken == MAX_TAKEN) {
         sweep();
-    one.pidfd = n_taken == MAX_TAKEN ? -1 : (int)raw(NR_PIDFD_OPEN, asked->pid, 0);
-    if (one.pidfd < 0) /* also of a thread: who executes as one becomes the process */
-        return;
-    taken[n_taken++] = one;
+        one = find(asked->pid);
+    }
+    if (!one) {
+        long pidfd = n_taken == MAX_TAKEN ? -ENOSPC : raw(NR_PIDFD_OPEN, asked->pid, 0);
+
+        if (pidfd < 0)
+            return;
+        one = &taken[n_taken++];
+        one->pid = asked->pid;
+        one->pidfd = (int)pidfd;
+    }
+    one->cpu_seconds = cpu_seconds;
+    one->file_size = file_size;
 }
 
 void door_ended_report(void)

@@ -398,7 +398,7 @@ static int last_descriptor(const struct child *child)
     int last = larger(child->control_fd, child->parent_control_fd);
 
     last = larger(last, larger(child->init_fd, child->rules_fd));
-    last = larger(last, child->gate_fd);
+    last = larger(last, larger(child->gate_fd, child->device_fd));
     for (int i = 0; i < 3; i++)
         last = larger(last, larger(child->stdio_fds[i], child->cgroup_fds[i]));
     for (size_t i = 0; i < child->n_keep_fds; i++)
@@ -428,6 +428,7 @@ void launch_fill_child(struct launch *launch)
         .helper_stack = launch->stacks + 3 * CHILD_STACK_SIZE,
         .fuse_fd = -1,
         .late_fds = { -1, -1 },
+        .device_fd = launch->device_fd,
         .pool_fd = -1,
         .skeleton_fd = -1,
         .root_fd = -1,
@@ -471,6 +472,7 @@ void launch_done(struct launch *launch)
     close_fd(&launch->user_namespace_fd);
     close_fd(&launch->rules_fd);
     close_fd(&launch->fuse_fd);
+    close_fd(&launch->device_fd);
     close_fd(&launch->pidfd);
     for (size_t i = 0; i < launch->n_tree_fds; i++)
         (void)close(launch->tree_fds[i]);
@@ -521,6 +523,8 @@ static int run_launch(struct launch *launch, coop_error **err)
         return fail_as(err, fail_within(err, r, "start the sandbox"), COOP_ERROR_SETUP);
     launch->stacks = launch->box->sandbox->stacks;
     launch->namespaces = launch->box->plan.namespaces;
+    if (launch->template && launch->box->plan.wants_traps) /* its view has no such device */
+        launch->device_fd = open("/dev/fuse", O_PATH | O_CLOEXEC);
     launch_fill_child(launch);
     long pid = clone_box(launch);
     if (pid < 0)
@@ -555,6 +559,7 @@ void launch_init(struct launch *launch, struct coop_box *box)
         .user_namespace_fd = -1,
         .rules_fd = -1,
         .fuse_fd = -1,
+        .device_fd = -1,
         .pidfd = -1,
         .image_fd = -1,
         .waits_for_itself = true,

@@ -20,7 +20,8 @@ struct launch {
     int control[2];
     int user_namespace_fd;
     int rules_fd;
-    int fuse_fd; /* opened on the way in; -1: not */
+    int fuse_fd;   /* opened on the way in; -1: not */
+    int device_fd; /* child.h */
     const struct template *template;
     int *tree_fds;
     size_t n_tree_fds;

@@ -217,15 +217,16 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
 {
     coop_sandbox *sandbox = box->sandbox;
 
-    if (!sandbox->has_run || sandbox->template_failed || request->traps ||
+    if (!sandbox->has_run || sandbox->template_failed ||
         !template_is_possible(sandbox->policy, &sandbox->host))
         return;
-    if (sandbox->template && !template_is_current(sandbox->template)) {
+    if (sandbox->template && (!template_is_current(sandbox->template) ||
+                              sandbox->template->has_traps != request->traps)) {
         template_free(sandbox->template);
         sandbox->template = NULL;
     }
-    if (!sandbox->template &&
-        template_new(sandbox->policy, &sandbox->host, &sandbox->template, NULL) < 0) {
+    if (!sandbox->template && template_new(sandbox->policy, &sandbox->host, request->traps,
+                                           &sandbox->template, NULL) < 0) {
         sandbox->template_failed = true;
         return;
     }

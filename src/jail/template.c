@@ -132,16 +132,17 @@ static int note_sources(struct template *template, coop_error **err)
     return 0;
 }
 
-int template_new(const coop_policy *policy, const struct host *host, struct template **out,
-                 coop_error **err)
+int template_new(const coop_policy *policy, const struct host *host, bool has_traps,
+                 struct template **out, coop_error **err)
 {
     static char *const nothing[] = { NULL };
-    struct plan_request request = { .part = PLAN_TEMPLATE, .argv = nothing };
+    struct plan_request request = { .part = PLAN_TEMPLATE, .argv = nothing, .traps = has_traps };
     struct template *template = calloc(1, sizeof *template);
 
     if (!template)
         return fail_no_memory(err);
     template->user_fd = template->mount_fd = template->network_fd = -1;
+    template->has_traps = has_traps;
     struct making making = {
         .template = template,
         .wants_network = can_share_network(policy, host),
@@ -158,6 +159,7 @@ int template_new(const coop_policy *policy, const struct host *host, struct temp
                    .watch_fd = -1,
                    .fuse_fd = -1,
                    .late_fds = { -1, -1 },
+                   .device_fd = -1,
                    .listener_fd = -1,
                    .proc_ready = 1 },
     };

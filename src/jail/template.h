@@ -23,13 +23,14 @@ struct template
     struct plan plan;
     struct template_source *sources;
     size_t n_sources;
+    bool has_traps; /* places for them, of which there may be none */
 };
 
 /* Whether boxes of this policy can be made from one. */
 bool template_is_possible(const coop_policy *policy, const struct host *host);
 
-int template_new(const coop_policy *policy, const struct host *host, struct template **out,
-                 coop_error **err);
+int template_new(const coop_policy *policy, const struct host *host, bool has_traps,
+                 struct template **out, coop_error **err);
 /* Whether its sources are still the directories that stand at their paths. */
 bool template_is_current(const struct template *template);
 void template_free(struct template *template); /* NULL is fine */

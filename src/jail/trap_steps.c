@@ -176,6 +176,24 @@ static void close_device(struct child *child)
     child->fuse_fd = -1;
 }
 
+/* Opened here, in the user namespace that mounts it: the kernel wants that. */
+static int open_device(const struct child *child)
+{
+    static const char own[] = "self/fd/";
+    char path[sizeof own + NUMBER_SIZE];
+    char number[NUMBER_SIZE];
+    char *to = path;
+
+    if (child->device_fd < 0)
+        return (int)raw(SYS_openat, AT_FDCWD, "/dev/fuse", O_RDWR | O_CLOEXEC);
+    for (const char *p = own; *p; p++)
+        *to++ = *p;
+    for (const char *p = decimal((unsigned long)child->device_fd, number + sizeof number); *p; p++)
+        *to++ = *p;
+    *to = '\0';
+    return (int)raw(SYS_openat, child->proc_fd, path, O_RDWR | O_CLOEXEC);
+}
+
 /* Nothing is lost without them but records: so a host that has no FUSE is no reason to fail. What
  * fails when there is one, is. */
 long trap_make(struct child *child, const struct step *step)
@@ -183,7 +201,7 @@ long trap_make(struct child *child, const struct step *step)
     const struct trap_fs fs = fs_of(step->source);
 
     if (child->fuse_fd < 0)
-        child->fuse_fd = (int)raw(SYS_openat, AT_FDCWD, "/dev/fuse", O_RDWR | O_CLOEXEC);
+        child->fuse_fd = open_device(child);
     if (child->fuse_fd < 0)
         return 0;
     child->traps = step->source;
@@ -197,7 +215,10 @@ long trap_make(struct child *child, const struct step *step)
     if (r == 0)
         r = attach_all(child, mount_fd);
     /* Out of sight, as the pool is: the last close of a mount that is nowhere would wait. */
-    (void)raw(NR_MOVE_MOUNT, mount_fd, "", AT_FDCWD, "/sys", MOVE_MOUNT_EMPTY_PATH);
+    if (child->proc_fd >= 0)
+        (void)raw(NR_MOVE_MOUNT, mount_fd, "", child->root_fd, "proc", MOVE_MOUNT_EMPTY_PATH);
+    else
+        (void)raw(NR_MOVE_MOUNT, mount_fd, "", AT_FDCWD, "/sys", MOVE_MOUNT_EMPTY_PATH);
     (void)raw(SYS_close, mount_fd);
     child->has_traps = r == 0;
     return r;

@@ -353,22 +353,27 @@ static int build_whole(struct view *view, const struct plan_request *request, co
     r = view_sort(view, err);
     if (r < 0)
         return r;
-    if (request->traps && part == PLAN_WHOLE)
+    if (request->traps)
         view_add_traps(view);
     r = view_emit(view, part, err);
     if (r < 0)
         return r;
-    view_emit_traps(plan);
+    if (part == PLAN_WHOLE)
+        view_emit_traps(plan);
     plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
     /* The kernel waits for all processors here; the command's process can use that time. */
     plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_LAST);
     return 0;
 }
 
-static int build_on_template(struct view *view, coop_error **err)
+static int build_on_template(struct view *view, const struct plan_request *request,
+                             coop_error **err)
 {
     view_add_pool(view->plan);
     plan_protect_emit_all(view->plan); /* before our own /proc covers what is out of sight */
+    if (request->traps)
+        view->plan->traps = request->template->traps;
+    view_emit_traps(view->plan); /* likewise */
     view_add_own_defaults(view);
     add_policy_own(view);
     int r = view_sort(view, err);
@@ -380,7 +385,7 @@ static int build_on_template(struct view *view, coop_error **err)
 int plan_view(struct plan *plan, const struct plan_request *request, coop_error **err)
 {
     struct view view = { .plan = plan, .tmp_fd = request->tmp_fd };
-    int r = request->part == PLAN_ON_TEMPLATE ? build_on_template(&view, err)
+    int r = request->part == PLAN_ON_TEMPLATE ? build_on_template(&view, request, err)
                                               : build_whole(&view, request, err);
 
     free(view.mounts);
