@@ -5,7 +5,7 @@
 chmod 755 "$T"
 
 # As root, a directory of the host's root that others may read; a user has to take what is there.
-if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ] || in_user_namespace; then
+if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ]; then
     run --json --explain true >document 2>/dev/null
     like "without a usable /dev/fuse they are not watched, and why" \
         "$(jq -r '.records.watched[] | select(.name == "hidden") | "\(.watched) \(.note)"' document)" \

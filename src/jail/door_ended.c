@@ -62,7 +62,7 @@ static uint64_t limit_of(const struct seccomp_notif *asked, int resource)
 {
     struct {
         uint64_t soft, hard;
-    } limit;
+    } limit = { NO_LIMIT, NO_LIMIT };
 
     return raw(SYS_prlimit64, asked->pid, resource, NULL, &limit) == 0 ? limit.soft : NO_LIMIT;
 }

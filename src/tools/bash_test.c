@@ -47,6 +47,12 @@ TEST(what_it_did_is_told_to_programs_too)
     CHECK_STR(json_get(document.root, "tier")->text, "full");
     CHECK(!json_get(document.root, "timed_out")->truth);
     CHECK(!json_get(document.root, "truncated")->truth);
+    const struct json_value *records = json_get(document.root, "records");
+    const struct json_value *not_watched = records ? json_get(records, "not_watched") : NULL;
+    CHECK(not_watched && !json_get(not_watched, "syscall"));
+    for (const struct json_value *why = not_watched ? not_watched->first : NULL; why;
+         why = why->next)
+        CHECK(why->text && *why->text);
     coop_tool_result_free(result);
     coop_tools_free(tools);
 }

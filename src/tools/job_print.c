@@ -158,7 +158,7 @@ static void json_denials(const coop_result *result, struct json_writer *json)
     json_write_array_end(json);
 }
 
-/* What would not be among them: an empty list says nothing of these. */
+/* What would not be among them, and why: an empty list says nothing of these. */
 static void json_records(const coop_result *result, struct json_writer *json)
 {
     json_write_key(json, "records");
@@ -166,11 +166,16 @@ static void json_records(const coop_result *result, struct json_writer *json)
     json_write_key(json, "more");
     json_write_uint(json, coop_result_more_denials(result));
     json_write_key(json, "not_watched");
-    json_write_array_begin(json);
-    for (size_t i = 0; i < coop_result_n_watched(result); i++)
-        if (!coop_result_watched(result, i)->is_watched)
-            json_write_text(json, coop_result_watched(result, i)->kind);
-    json_write_array_end(json);
+    json_write_object_begin(json);
+    for (size_t i = 0; i < coop_result_n_watched(result); i++) {
+        const coop_watched *watched = coop_result_watched(result, i);
+
+        if (watched->is_watched)
+            continue;
+        json_write_key(json, watched->kind);
+        json_write_text(json, watched->note);
+    }
+    json_write_object_end(json);
     json_write_object_end(json);
 }
 

@@ -26,7 +26,7 @@
         "output_file": { "type": "string", "description": "Where the whole output is, if it was truncated and kept" }, \
         "tier": { "type": "string", "description": "How well the command was held: full, namespaces, landlock or none" }, \
         "denials": { "type": "array", "items": { "type": "object" } }, \
-        "records": { "type": "object" } }, \
+        "records": { "type": "object", "description": "not_watched: kinds of refusals that would not be listed, and why" } }, \
     "required": ["exit_code", "signal", "timed_out", "cancelled", "out_of_memory", "duration_ms", "output", "truncated", "tier", "denials"] })
 
 static const struct tool table[] = {
