@@ -128,6 +128,27 @@ kill -9 $box
 ok "and a stopped one goes as well" await 20 gone "$init"
 wait $box 2>/dev/null
 
+# ---- a file system of the host that never answers, as a server of the network that is gone
+
+mkdir $hidden/dead
+cat >dead.py <<'END'
+import ctypes, os, sys
+fd = os.open("/dev/fuse", os.O_RDWR)
+options = b"fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % fd
+if ctypes.CDLL(None).mount(b"dead", os.fsencode(sys.argv[1]), b"fuse", 0, options) == 0:
+    open("is-dead", "w").close()
+sys.stdin.read()
+END
+mkfifo dead.in
+python3 dead.py $hidden/dead <dead.in &
+dead=$!
+exec 6>dead.in
+await test -e is-dead
+is "a path in it is not looked for" "$(told 'cat @/dead/file; cat @/file')" 'read|@/file|2|--ro @/file|1'
+exec 6>&-
+wait $dead
+umount -l $hidden/dead
+
 # ---- an ordinary user, where the device is everybody's as on most hosts
 
 if user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/null; then

@@ -15,6 +15,7 @@
 #include "sys/raw.h"
 
 #define STACK_SIZE 65536
+#define MAX_WAITS  100
 
 static struct {
     struct trap_fs fs;
@@ -119,6 +120,17 @@ static bool read_call(uint32_t pid, struct seccomp_notif *out)
     return true;
 }
 
+/* Its request may be here before it has gone to sleep. */
+static bool await_call(uint32_t pid, struct seccomp_notif *out)
+{
+    for (int i = 0; i < MAX_WAITS; i++) {
+        if (read_call(pid, out))
+            return true;
+        (void)raw(SYS_sched_yield);
+    }
+    return false;
+}
+
 /* ---- where that leads */
 
 static bool is_in_trap(const char *path)
@@ -213,10 +225,12 @@ static bool examine(const struct trap_touch *touch, struct seccomp_notif *asked,
     char proven[2 * TRAP_NAME_MAX + 2];
     bool is_found = false;
 
-    if (!touch->directory[0] || touch->pid <= 1 || !read_call(touch->pid, asked) ||
-        asked->data.nr == NR_OPENAT2) /* init's own: nobody else may */
+    if (!touch->directory[0] || touch->pid <= 1)
         return false;
-    bool is_known = door_watch_describe(asked, call);
+    bool is_known = await_call(touch->pid, asked);
+    if (is_known && asked->data.nr == NR_OPENAT2) /* init's own: nobody else may */
+        return false;
+    is_known = is_known && door_watch_describe(asked, call);
     if (is_known && call->writes && trap.skips_writes)
         return false;
     char *end = door_append(door_append(proven, "/"), touch->directory);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,13 +102,64 @@ static bool is_own(const struct record_host *host, const char *path)
     return place.what == VIEW_IS_TMPFS || (place.what == VIEW_IS_OWN && view_own_is_writable(path));
 }
 
+static bool is_slow_type(const char *type)
+{
+    static const char *const slow[] = { "autofs", "nfs",  "nfs4", "cifs", "smb3",
+                                        "smbfs",  "ceph", "afs",  "9p",   "glusterfs" };
+
+    if (strncmp(type, "fuse", 4) == 0)
+        return strcmp(type, "fuseblk") != 0;
+    for (size_t i = 0; i < COUNT(slow); i++)
+        if (strcmp(type, slow[i]) == 0)
+            return true;
+    return false;
+}
+
+/* "36 35 98:0 / /mnt rw - nfs host:/x rw": the fifth word, and the one behind the dash. */
+static void note_slow(struct record_host *host, char *line)
+{
+    char *words[5] = { NULL };
+    char *rest = line;
+    char *dash = strstr(line, " - ");
+    size_t n = 0;
+
+    if (!dash)
+        return;
+    char *type = dash + 3;
+    type[strcspn(type, " \n")] = '\0';
+    while (n < COUNT(words) && (words[n] = strsep(&rest, " ")))
+        n++;
+    if (n == COUNT(words) && is_slow_type(type))
+        buffer_append(&host->slow, words[4], strlen(words[4]) + 1);
+}
+
+/* A box must not make its supervisor wait for a server, or mount something, by asking for a path. */
+static bool is_slow(struct record_host *host, const char *path)
+{
+    if (!host->knows_slow) {
+        FILE *mounts = fopen("/proc/self/mountinfo", "re");
+        auto_free char *line = NULL;
+        size_t size = 0;
+
+        while (mounts && getline(&line, &size, mounts) > 0)
+            note_slow(host, line);
+        if (mounts)
+            (void)fclose(mounts);
+        host->knows_slow = true;
+    }
+    for (size_t at = 0; at < host->slow.length; at += strlen(host->slow.data + at) + 1)
+        if (path_is_within(path, host->slow.data + at))
+            return true;
+    return host->slow.failed;
+}
+
 bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
                          bool is_there, bool is_look)
 {
     auto_free char *real = host_path(host, path);
     struct stat st;
 
-    if (!real)
+    if (!real || is_slow(host, real))
         return false;
     if (op == RECORD_EXEC && is_there && is_own(host, path))
         return true;
@@ -135,4 +188,5 @@ void record_host_done(struct record_host *host)
 {
     view_index_free(host->index);
     host->index = NULL;
+    buffer_done(&host->slow);
 }
