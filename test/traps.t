@@ -128,6 +128,19 @@ kill -9 $box
 ok "and a stopped one goes as well" await 20 gone "$init"
 wait $box 2>/dev/null
 
+# Whoever administers the host can cut it off; the box goes on.
+is "and can be cut off from outside, after which nothing is watched and nobody waits" \
+    "$(timeout -k 5 60 "$COOP" run -w ws --explain sh -c "touch up; while ! test -e cut; do sleep 0.1; done; cat $hidden/file 2>&1 | grep -ciE 'connected|abort'" </dev/null 2>/dev/null &
+        running=$!
+        await test -e ws/up
+        init=$(pgrep -P "$(pgrep -P $running)" -x coop-init)
+        device=$(awk -v at="$hidden" '$5 == at { sub(".*:", "", $3); print $3 }' "/proc/$init/mountinfo")
+        mkdir fusectl && mount -t fusectl none fusectl && echo 1 >"fusectl/$device/abort"
+        umount fusectl
+        touch ws/cut
+        wait $running)" 1
+rm -f ws/up ws/cut
+
 # ---- a file system of the host that never answers, as a server of the network that is gone
 
 mkdir $hidden/dead

@@ -258,11 +258,9 @@ static bool serve(int from_fd)
     bool is_look = false;
     long n = raw(SYS_read, from_fd, request, sizeof request);
 
-    if (n == -ENODEV) /* unmounted: the box ends */
-        for (;;)
-            (void)raw(SYS_exit, 0);
+    bool is_passing = n == -EINTR || n == -EAGAIN || n == -ENOENT; /* it was taken back */
     if (n <= 0)
-        return n != 0 && from_fd == PROTOCOL_TRAPS_FD;
+        return is_passing && from_fd == PROTOCOL_TRAPS_FD;
     size_t length = trap_answer(&trap.fs, request, (size_t)n, answer, &touch);
     /* First look, while it sleeps. */
     bool is_told = examine(&touch, &asked, &call, path, &is_look);
@@ -286,8 +284,10 @@ static void thread_main(void)
     while (serve(PROTOCOL_LATE_FD))
         ;
     (void)raw(SYS_close, PROTOCOL_LATE_FD);
-    for (;;)
-        (void)serve(PROTOCOL_TRAPS_FD);
+    while (serve(PROTOCOL_TRAPS_FD))
+        ;
+    for (;;) /* unmounted, or aborted from outside: nobody waits any more */
+        (void)raw(SYS_exit, 0);
 }
 
 bool door_trap_start(const char *names, bool skips_writes)
