@@ -101,6 +101,9 @@ rm -rf ws/from ws/to
 refused "an exception in a directory that is hidden is none" run --protect 'cabinet/**' --unprotect cabinet/public.txt cat cabinet/public.txt
 refused "nor if it is hidden by its name" run --protect cabinet --unprotect cabinet/public.txt cat cabinet/public.txt
 is "it is one in what is hidden by itself" "$(run --protect 'cabinet/*' --unprotect cabinet/public.txt sh -c 'cat cabinet/public.txt; cat cabinet/x 2>/dev/null')" x
+echo x >ws/afile
+is "a pattern for directories says nothing of a file" "$(run --protect-write 'afile/' sh -c 'echo y >afile && cat afile')" y
+refused "but no file is made where a directory could not be" run --protect-write 'absent/' sh -c 'echo x >absent'
 refused "nor one in a directory that is kept" run --protect-write docs --unprotect docs/ok.txt sh -c 'echo x >docs/ok.txt'
 ln -s ../ca.pem ws/docs/link && ln -s nowhere ws/docs/gone
 for act in 'rm docs/link' 'mv docs/link x' 'ln -sfn x docs/gone' 'rm docs/gone'; do

@@ -70,6 +70,9 @@ for pattern in cabinet 'cabinet/**'; do
 done
 says "one in what is hidden by itself" "^allowed: read cabinet/public" --protect 'cabinet/*' --unprotect cabinet/public read cabinet/public
 says "built-in exceptions are for reading" "^denied: write new.pub" --protect-write '**/*' write new.pub
+echo x >ws/cabinet/file
+says "a pattern for directories says nothing of a file" "^allowed: write cabinet/file" --protect-write 'cabinet/file/' write cabinet/file
+says "but of what could be one" "^denied: write cabinet/absent" --protect-write 'cabinet/absent/' write cabinet/absent
 rm -r ws/cabinet
 says "a file's line" "mount '$T/home' at '$T/home' \(f.toml:4:19\)" --config f.toml read "$T/home/.ssh/id_rsa"
 says "of a block" "blocked_paths 'private' \(f.toml:5:18\)" --policy f.toml read private/x

@@ -169,12 +169,26 @@ bool place_is_inside(const char *path)
     return false;
 }
 
+/* Nothing inside can change what is there while it is asked about. */
+static enum never_kind kind_at(const char *path)
+{
+    struct stat st;
+
+    if (raw(SYS_newfstatat, AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return NEVER_KIND_UNKNOWN;
+    return S_ISDIR(st.st_mode) ? NEVER_KIND_DIRECTORY : NEVER_KIND_FILE;
+}
+
 static int first_rule(const char *path, enum never_act act)
 {
     static struct never_path subject;
     const struct never_rules *rules = rules_ready();
 
     never_path_init(&subject, rules, path);
+    int rule = never_rule(rules, &subject, act);
+    if (rule < 0 || act != NEVER_THIS || !never_minds_kind(rules))
+        return rule;
+    subject.kind = kind_at(path);
     return never_rule(rules, &subject, act);
 }
 

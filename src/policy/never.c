@@ -14,14 +14,32 @@ static const struct glob *pattern_at(const struct never_rules *rules, size_t i)
 
 void never_path_init(struct never_path *out, const struct never_rules *rules, const char *path)
 {
+    out->kind = NEVER_KIND_UNKNOWN;
     out->is_too_long =
         !glob_path_init(&out->names, path, rules->n > 0 && pattern_at(rules, 0)->ignore_case);
 }
 
 /* ---- one path */
 
-/* An exception for directories only is none for the last name: nobody knows what it will be. */
-static bool is_lifted(const struct never_rules *rules, size_t i, const struct glob_path *path,
+bool never_minds_kind(const struct never_rules *rules)
+{
+    size_t n = rules->exceptions ? glob_n_packed(rules->patterns) : rules->n;
+
+    for (size_t i = 0; i < n; i++)
+        if (pattern_at(rules, i)->only_directories)
+            return true;
+    return false;
+}
+
+/* Whether a pattern for directories only is one for the first `n` names; all but the last are. */
+static bool is_for(const struct glob *glob, const struct never_path *path, size_t n, bool otherwise)
+{
+    if (!glob->only_directories || n < path->names.n)
+        return true;
+    return path->kind == NEVER_KIND_UNKNOWN ? otherwise : path->kind == NEVER_KIND_DIRECTORY;
+}
+
+static bool is_lifted(const struct never_rules *rules, size_t i, const struct never_path *path,
                       size_t n)
 {
     struct glob_reach reach;
@@ -29,8 +47,8 @@ static bool is_lifted(const struct never_rules *rules, size_t i, const struct gl
     for (size_t k = rules->exceptions[i].from; k < rules->exceptions[i].to; k++) {
         const struct glob *exception = pattern_at(rules, k);
 
-        if (!(exception->only_directories && n == path->n) &&
-            glob_reach_exactly(exception, path, n, &reach))
+        if (is_for(exception, path, n, false) &&
+            glob_reach_exactly(exception, &path->names, n, &reach))
             return true;
     }
     return false;
@@ -44,7 +62,7 @@ static bool forbids(const struct never_rules *rules, size_t i, const struct neve
 
     glob_reach_start(glob, reach);
     while (glob_reach_next(glob, &path->names, &n, reach))
-        if (!rules->exceptions || !is_lifted(rules, i, &path->names, n))
+        if (is_for(glob, path, n, true) && (!rules->exceptions || !is_lifted(rules, i, path, n)))
             return true;
     return false;
 }

@@ -34,13 +34,24 @@ struct never_rules {
     size_t n_root_names;                       /* of a path, that no rule has words for */
 };
 
+/* What is at a path, for patterns that are about directories only. */
+enum never_kind {
+    NEVER_KIND_UNKNOWN, /* nothing yet, or nobody has looked: whatever is stricter */
+    NEVER_KIND_FILE,    /* whatever is no directory */
+    NEVER_KIND_DIRECTORY
+};
+
 /* A path's names, made ready once for all patterns. */
 struct never_path {
     struct glob_path names;
     bool is_too_long; /* to be looked at: every rule's business */
+    enum never_kind kind;
 };
 
-/* Borrows `path`. */
+/* Whether it matters what is at a path. */
+bool never_minds_kind(const struct never_rules *rules);
+
+/* Borrows `path`; nobody has looked what is there. */
 void never_path_init(struct never_path *out, const struct never_rules *rules, const char *path);
 
 enum never_act {

@@ -143,6 +143,24 @@ TEST(an_exception_for_directories_is_none_for_a_name_that_may_be_a_file)
     world_done(&w);
 }
 
+TEST(a_rule_for_directories_is_none_for_a_file_that_is_there)
+{
+    static struct never_path subject;
+    WORLD(w, { "build/", "docs/*", "!docs/sub/" });
+
+    never_path_init(&subject, &w.rules, "build");
+    CHECK(never_rule(&w.rules, &subject, NEVER_THIS) == 0);
+    subject.kind = NEVER_KIND_FILE;
+    CHECK(never_rule(&w.rules, &subject, NEVER_THIS) == NEVER_NONE);
+    never_path_init(&subject, &w.rules, "docs/sub");
+    subject.kind = NEVER_KIND_DIRECTORY;
+    CHECK(never_rule(&w.rules, &subject, NEVER_THIS) == NEVER_NONE);
+    subject.kind = NEVER_KIND_FILE;
+    CHECK(never_rule(&w.rules, &subject, NEVER_THIS) == 1);
+    CHECK(never_minds_kind(&w.rules));
+    world_done(&w);
+}
+
 TEST(what_an_exception_let_be_made_does_not_move_to_where_it_is_none)
 {
     WORLD(w, { "**/gen/*", "!a/gen/ok" });

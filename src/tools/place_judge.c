@@ -177,7 +177,10 @@ static int ask_never(const struct place *place, const char *path, enum never_act
 
     if (r < 0)
         return r;
-    int rule = place_never(rules, path, act);
+    enum never_kind kind = !place->exists               ? NEVER_KIND_UNKNOWN
+                           : S_ISDIR(place->st.st_mode) ? NEVER_KIND_DIRECTORY
+                                                        : NEVER_KIND_FILE;
+    int rule = place_never(rules, path, act, kind);
     if (rule == NEVER_NONE)
         return 0;
     if (act == NEVER_THIS || rule < 0)

@@ -13,13 +13,15 @@
 #include "base/cleanup.h"
 #include "tools/place_private.h"
 
-int place_never(const struct never_rules *rules, const char *path, enum never_act act)
+int place_never(const struct never_rules *rules, const char *path, enum never_act act,
+                enum never_kind kind)
 {
     auto_free struct never_path *subject = malloc(sizeof *subject);
 
     if (!subject)
         return -ENOMEM;
     never_path_init(subject, rules, path);
+    subject->kind = kind;
     return never_rule(rules, subject, act);
 }
 
@@ -87,7 +89,8 @@ int place_never_moved(const struct never_rules *rules, const char *from, const c
     if (fstat(fd, &st) < 0)
         return rules->n > 0 ? 0 : NEVER_NONE;
     if (!S_ISDIR(st.st_mode))
-        return place_never(rules, to, S_ISLNK(st.st_mode) ? NEVER_LINK : NEVER_ON_THE_WAY);
+        return place_never(rules, to, S_ISLNK(st.st_mode) ? NEVER_LINK : NEVER_ON_THE_WAY,
+                           NEVER_KIND_UNKNOWN);
     auto_free struct never_move *move = malloc(sizeof *move);
     if (!move)
         return -ENOMEM;

@@ -107,6 +107,7 @@ int place_search_never(struct places *places, const struct never_rules **rules,
 /* ---- place_never.c: what nobody may make; all with the lock held. The rule's number, NEVER_NONE, or
  * -ENOMEM. */
 
-int place_never(const struct never_rules *rules, const char *path, enum never_act act);
+int place_never(const struct never_rules *rules, const char *path, enum never_act act,
+                enum never_kind kind);
 /* What may not come along when the directory (or what else `fd` is) moves. */
 int place_never_moved(const struct never_rules *rules, const char *from, const char *to, int fd);
