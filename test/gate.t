@@ -38,6 +38,7 @@ is "nothing outside was asked for a refused name" "$(grep -c ' other.test ' "$GA
 is "deny wins" "$(run --allow '*' --deny denied.test -- curl -s -o /dev/null -w '%{http_code}' http://denied.test/; run --allow '*' --deny denied.test -- curl -s http://good.test/)" "000hello from good.test"
 is "a name of 253 characters" "$(run --allow '*.wild.test' -- curl -s "http://$(printf 'a%.0s' {1..60}).$(printf 'b%.0s' {1..60}).$(printf 'c%.0s' {1..60}).$(printf 'd%.0s' {1..50}).wild.test/" | cut -c1-20)" "hello from aaaaaaaaa"
 is "IPv6 alone" "$(run --allow six.test -- curl -s http://six.test/)" "hello from six.test"
+is "and TLS with a second hello" "$(run --allow six.test -- curl -sk https://six.test/)" "hello from six.test"
 is "asked for by IPv6" "$(gate -- curl -6 -s http://good.test/)" "hello from good.test"
 is "an alias of a public name" "$(run --allow alias.test -- curl -s http://alias.test/)" "hello from alias.test"
 

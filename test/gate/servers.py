@@ -174,6 +174,8 @@ def serve_web(address, port, is_tls):
     if is_tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(DIRECTORY + "/cert.pem", DIRECTORY + "/key.pem")
+        if ":" in address:  # no client's first choice: it must send a second hello
+            context.set_ecdh_curve("secp384r1")
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
