@@ -489,7 +489,8 @@ static long write_image(const struct child *child)
 
 static bool is_needed(const struct child *child, int fd)
 {
-    bool is = fd == child->control_fd || fd == child->init_fd || fd == child->rules_fd;
+    bool is = fd == child->control_fd || fd == child->init_fd || fd == child->rules_fd ||
+              fd == child->gate_fd;
 
     for (int i = 0; i < 3; i++)
         is |= fd == child->stdio_fds[i];

@@ -27,7 +27,8 @@ static bool is_possible(const struct coop_box *box, const struct plan_request *r
            !host->is_root && !policy->has_uid && !request->tty && !request->cgroup_kind &&
            !request->tmp_fd && !request->traps && policy->commands.strength == COOP_COMMANDS_OFF &&
            (policy->network == COOP_NETWORK_NONE || policy->network == COOP_NETWORK_OFF ||
-            policy->network == COOP_NETWORK_HOST);
+            policy->network == COOP_NETWORK_HOST ||
+            (policy->network == COOP_NETWORK_GATE && box->gate.fd >= 0));
 }
 
 static enum child_network network_of(const struct coop_box *box, const struct plan_request *request)
@@ -152,8 +153,9 @@ static bool fits(const struct launch *launch)
 {
     const struct plan *plan = &launch->box->plan;
 
-    if (plan->tier != COOP_TIER_FULL || plan->gate || plan->nat || plan->map_owners ||
-        plan->namespaces != launch->namespaces || (plan->door_rules && launch->rules_fd < 0))
+    if (plan->tier != COOP_TIER_FULL || plan->nat || plan->map_owners ||
+        (plan->gate && launch->child.gate_fd < 0) || plan->namespaces != launch->namespaces ||
+        (plan->door_rules && launch->rules_fd < 0))
         return false;
     for (size_t i = 0; i < plan->n_steps; i++)
         if (plan->steps[i].kind == STEP_PROJECT || plan->steps[i].flags & STEP_TREE_FD)

@@ -7,8 +7,8 @@
  * the plan is there; end-of-file there means that we are gone, and the box goes too. Nothing of the
  * plan is known to it before, and nothing but empty namespaces exists.
  *
- * What cannot be begun so (root's boxes, cgroups, terminals, gates, rules about commands, traps), and what
- * fails before the go-ahead, is made whole by launch() as if nothing had been tried.
+ * What cannot be begun so (root's boxes, cgroups, terminals, nat, rules about commands, traps), and
+ * what fails before the go-ahead, is made whole by launch() as if nothing had been tried.
  */
 #pragma once
 

@@ -268,6 +268,8 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
         request.tmp_fd = &tmp_fd;
     }
     choose_template(box, &request);
+    if (box->sandbox->policy->network == COOP_NETWORK_GATE) /* a box that is begun needs it */
+        network_gate_connect(&box->gate);
     int r = begin(box, &request, err);
     if (r == 0)
         r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
@@ -275,6 +277,8 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
         r = command_gate(&box->plan, argv, err);
     if (r == 0 && box->plan.gate)
         r = network_gate_prepare(&box->gate, "coop-gate", err);
+    else if (r == 0)
+        network_gate_drop(&box->gate);
     if (r == 0 && box->plan.gate)
         r = network_credential_prepare(&box->gate.credential, box->sandbox->policy, err);
     if (r == 0 && box->plan.nat)
