@@ -153,7 +153,8 @@ static void configure(void)
         "[protect]\nno_write = [\"sub/*\", \"**/new\", \"other/**\", \"empty/*\"]\n"
         "allow = [\"sub/f\", \"sub/deep\", \"sub/new\", \"empty/new\", \"other/.git\"]\n",
         "[protect]\ndeny = [\"sub/*\", \"prepared\"]\nno_write = [\"**/*\"]\n"
-        "allow = [\"sub/f\", \"sub/deep\", \"prepared/config\", \"**/f\", \"**/d*/*\", \"other\"]\n",
+        "allow = [\"sub/f\", \"sub/deep\", \"prepared/config\", \"**/f\", \"**/d*/*\", "
+        "\"other\"]\n",
     };
     char path[2 * PATH_MAX];
 

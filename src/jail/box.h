@@ -88,7 +88,7 @@ struct coop_box {
     struct records records;
     short slots[RECORDS_MAX]; /* by init's own number of a refusal: which record, from 1 */
     struct record_host record_host;
-    char *traps; /* hidden directories of the root that are watched, trap.h; NULL: none */
+    char *traps;     /* hidden directories of the root that are watched, trap.h; NULL: none */
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;
     struct launch *head_start; /* head_start.h; NULL: nothing was begun */

@@ -124,7 +124,6 @@ struct plan_never {
     size_t lifted_from, lifted_to; /* by these of the plan's exceptions */
 };
 
-
 /* A part of a protected root that is also shown elsewhere: the same names, the same rules. */
 struct plan_alias {
     const char *target;    /* in the box */
