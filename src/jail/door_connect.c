@@ -252,16 +252,15 @@ union address {
     char bytes[sizeof(struct sockaddr_storage) + 1];
 };
 
-/* Where to: its length or -errno. */
-static long read_address(const struct seccomp_notif *asked, union address *address)
+/* Where to, and with which socket: its descriptor or -errno. */
+static long take_call(const struct seccomp_notif *asked, union address *address, uint32_t *length)
 {
-    uint32_t length = (uint32_t)asked->data.args[2];
-
+    *length = (uint32_t)asked->data.args[2];
     door_clear(address, sizeof *address);
-    if (length < sizeof address->header.sa_family || length > sizeof address->bytes - 1)
+    if (*length < sizeof address->header.sa_family || *length > sizeof address->bytes - 1)
         return -EINVAL;
-    long r = door_read_memory(asked, asked->data.args[1], address, length);
-    return r < 0 ? r : (long)length;
+    long r = door_read_memory(asked, asked->data.args[1], address, *length);
+    return r < 0 ? r : door_take_socket(asked);
 }
 
 static int option_of(long fd, int option)
@@ -286,11 +285,9 @@ static void tell_unreached(const struct door *door, long error, const union addr
 static long connect_for(const struct door *door, const struct seccomp_notif *asked)
 {
     union address address;
-    long length = read_address(asked, &address);
+    uint32_t length;
+    long fd = take_call(asked, &address, &length);
 
-    if (length < 0)
-        return length;
-    long fd = door_take_socket(asked);
     if (fd < 0)
         return fd;
     int domain = option_of(fd, SO_DOMAIN);
@@ -299,17 +296,17 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
     if (domain != AF_UNIX || address.header.sa_family != AF_UNIX) {
         long r = raw(SYS_connect, fd, &address, length);
 
-        tell_unreached(door, r, &address, (uint32_t)length);
+        tell_unreached(door, r, &address, length);
         return r;
     }
-    if ((size_t)length > sizeof address.file)
+    if (length > sizeof address.file)
         return -EINVAL;
     if (length == sizeof address.file.sun_family || address.file.sun_path[0] == '\0') {
         /* Abstract names are the network namespace's; the host's own are closed by Landlock to the
          * command, but would not be to us. */
         if (door->has_own_network)
             return raw(SYS_connect, fd, &address, length);
-        tell_abstract(address.bytes, (uint32_t)length);
+        tell_abstract(address.bytes, length);
         return -EPERM;
     }
     return connect_file(door, asked, fd, address.file.sun_path);
@@ -333,11 +330,9 @@ static bool is_quick(long fd)
 static long connect_now(const struct door *door, const struct seccomp_notif *asked)
 {
     union address address;
-    long length = read_address(asked, &address);
+    uint32_t length;
+    long fd = take_call(asked, &address, &length);
 
-    if (length < 0)
-        return length;
-    long fd = door_take_socket(asked);
     if (fd < 0)
         return fd;
     long r = DOOR_CONTINUE;
@@ -345,7 +340,7 @@ static long connect_now(const struct door *door, const struct seccomp_notif *ask
         door_patience_begin();
         r = raw(SYS_connect, fd, &address, length);
         door_patience_end();
-        tell_unreached(door, r, &address, (uint32_t)length);
+        tell_unreached(door, r, &address, length);
     }
     (void)raw(SYS_close, fd);
     return r == -EINTR ? DOOR_CONTINUE : r;
