@@ -331,7 +331,8 @@ json "--json: a directory" 126 exec-failed "directory" -- ./dir
 json "--json: set-up fails" 125 set-up-failed "step [0-9]+ of" --chdir /no/such -- true
 
 # --- scarcity ------------------------------------------------------------------------------------------
-accepts "a full /tmp is the command's error" "1 No space left on device, then fine" run --tmp-size 1m -c '
+accepts "a full /tmp is the command's error, and told" "1 No space left on device, then fine
+coop run: refused: tmp-size /tmp: all its 1048576 bytes were in use (sandbox.tmp_size, --tmp-size); allow it with --tmp-size SIZE" run --explain --tmp-size 1m -c '
     e=$(head -c 3000000 /dev/zero 2>&1 >/tmp/x); r=$?
     rm /tmp/x && echo fine >/tmp/y
     echo "$r ${e##*: }, then $(cat /tmp/y)"'

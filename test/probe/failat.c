@@ -2,7 +2,9 @@
  * failat.c - make one system call of a program and its children fail
  *
  *   failat LOG COMMAND [ARG...]                    fail nothing; write all calls to LOG
- *   failat LOG -f WHO:CALL:NTH COMMAND [ARG...]    the NTH call CALL of process WHO fails; 0: each
+ *   failat LOG -f WHO:CALL:NTH COMMAND [ARG...]    the NTH call CALL of process WHO fails; 0: each;
+ *                                                  LOG gets COMMAND's process id and "ran" or "never",
+ *                                                  whether the box's command began
  *
  * Traces everything that COMMAND (process 1) starts; the processes and threads that 1 makes are 1.1,
  * 1.2 and so on, those of 1.2 are 1.2.1 ..., so that it does not matter who is quicker. LOG gets one
@@ -451,9 +453,9 @@ int main(int argc, char **argv)
     pid_t pid = start(argv + at);
     int result = trace(pid);
     (void)fclose(log_file);
-    if (fail_who[0]) { /* the log of a run with a failure is the process id */
+    if (fail_who[0]) { /* the log of a run with a failure: the process id, and what became of it */
         log_file = fopen(argv[1], "we");
-        fprintf(log_file, "%d\n", (int)pid);
+        fprintf(log_file, "%d %s\n", (int)pid, command_runs ? "ran" : "never");
         (void)fclose(log_file);
     }
     return fail_who[0] && !has_failed ? 97 : result;
