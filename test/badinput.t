@@ -25,10 +25,15 @@ name300=$(printf '%0300d' 0)
 under=() # what coop is started by, such as a shell that lowers a limit
 # refuses DESCRIPTION STATUS REGEX [coop's arguments...]
 refuses() {
-    local what=$1 want=$2 regex=$3 r=0 why=''
+    local what=$1 want=$2 regex=$3 r=0
     shift 3
     timeout -s KILL 30 "$OUTLIVES" ${under[@]+"${under[@]}"} "$COOP" "$@" >"$T/out" 2>"$T/err" </dev/null || r=$?
-    [ $r = "$want" ] || why="exit status $r, expected $want"
+    was_refused "$what" "$want" "$regex" $r "$@"
+}
+was_refused() { # DESCRIPTION STATUS REGEX THE-STATUS [arguments...]: what stands in out and err
+    local what=$1 want=$2 regex=$3 r=$4 why=''
+    shift 4
+    [ "$r" = "$want" ] || why="exit status $r, expected $want"
     [ -s "$T/out" ] && why="${why:-something on stdout}"
     [ -n "$(sed 1d "$T/err" | grep -v '^  hint: ')" ] && why=${why:-more than a sentence and a hint}
     [ "$(wc -l <"$T/err")" -gt 2 ] && why=${why:-more than two lines}
@@ -346,7 +351,7 @@ for n in 0 1 2 3 4 5 6 8 10 12 16 20 24 28 32 40 48 64; do
         break
     fi
     [ "$n" -lt 3 ] && grep -q 'bash:' "$T/err" && continue # the shell itself could not
-    refuses "with $n descriptors it says so" 125 "Too many open files|No file descriptors" run -- true
+    was_refused "with $n descriptors it says so" 125 "Too many open files|No file descriptors" $r run -- true
     unlike "with $n descriptors the hint does not mislead" "$(sed -n 's/^  hint: //p' "$T/err")" 'memfd'
 done
 isnt "with some number of descriptors it works" "${worked-none}" none
