@@ -106,12 +106,15 @@ try() { # POINT before|after
 # passed on (see output.t), questions answered.
 new_points() {
     sort -s -t: -k 1,1 "$T/log" | grep -v -e '^1:execve:1 ' -e '^1:fcntl:[123] ' -e ':statx:\([3-9]\|[1-9][0-9]\)[0-9]* ' -e ':\(read\|write\|ioctl\|pread64\):.* after' >"$T/all"
+    local base=$T/plan.default
+    # An ordinary user's default is begun before its plan is there, and by other processes; these are not.
+    case $name in tty | root) is_root || base=$T/plan.mounts ;; esac
+    cp "$T/all" "$T/plan.$name"
     if [ "$name" = default ]; then
-        cp "$T/all" "$T/default"
         cat "$T/all"
     else
         diff --old-line-format= --unchanged-line-format= --new-line-format='%dn
-' <(keys "$T/default") <(keys "$T/all") | sed 's/$/p/' | sed -n -f - <(grep ' before' "$T/all")
+' <(keys "$base") <(keys "$T/all") | sed 's/$/p/' | sed -n -f - <(grep ' before' "$T/all")
     fi |
         if [ "${COOP_TEST_QUICK-}" = 1 ]; then
             awk '{ split($1, p, ":"); k = p[1] ":" p[2]; if (n[k]++ < 2 || n[k] % 7 == 0) print }'
