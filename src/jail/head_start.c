@@ -29,10 +29,9 @@ static bool is_possible(const struct coop_box *box, const struct plan_request *r
     const coop_policy *policy = box->sandbox->policy;
     const struct host *host = &box->sandbox->host;
 
-    return is_worth_it && policy->mode != COOP_MODE_DISABLED && host->namespaces &&
-           host->landlock_abi > 0 && !host->is_root && !policy->has_uid && !request->tty &&
-           !request->cgroup_kind && !request->tmp_fd && !request->traps &&
-           policy->commands.strength == COOP_COMMANDS_OFF &&
+    return policy->mode != COOP_MODE_DISABLED && host->namespaces && host->landlock_abi > 0 &&
+           !host->is_root && !policy->has_uid && !request->tty && !request->cgroup_kind &&
+           !request->tmp_fd && !request->traps && policy->commands.strength == COOP_COMMANDS_OFF &&
            (policy->network == COOP_NETWORK_NONE || policy->network == COOP_NETWORK_OFF ||
             policy->network == COOP_NETWORK_HOST ||
             (policy->network == COOP_NETWORK_GATE && box->gate.fd >= 0));
@@ -113,7 +112,7 @@ static void forget(struct coop_box *box)
 
 void head_start(struct coop_box *box, const struct plan_request *request)
 {
-    if (!is_possible(box, request))
+    if (!is_worth_it || !is_possible(box, request))
         return;
     struct launch *launch = box->head_start = calloc(1, sizeof *launch);
     if (!launch)
