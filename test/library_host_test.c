@@ -84,7 +84,6 @@ TEST(no_child_and_no_thread_is_left)
     CHECK(count_entries("/proc/self/task") == before);
 }
 
-/* Its box may have been begun already. */
 TEST(a_plan_that_fails_leaves_nothing)
 {
     coop_policy *policy = new_policy();

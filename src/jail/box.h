@@ -55,7 +55,6 @@ struct coop_box {
     char created[21];          /* in UTC, ISO 8601 */
     struct redact *redacts[2]; /* of both outputs; NULL: there is nothing to take out */
     bool on_template;
-    bool has_looked_for_cgroup;
     bool tree_changed; /* what the plan protects was not what it saw */
     struct cgroup cgroup;
     pid_t pid; /* init, or the command itself where there are no namespaces */
@@ -91,7 +90,6 @@ struct coop_box {
     char *traps;     /* hidden directories of the root that are watched, trap.h; NULL: none */
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;
-    struct launch *head_start; /* head_start.h; NULL: nothing was begun */
 };
 
 /* Makes the box and starts the command in it. */

@@ -14,7 +14,6 @@
 
 #include "jail/door.h"
 #include "jail/door_watch.h"
-#include "jail/init_image.h"
 #include "jail/protocol.h"
 #include "jail/trap_steps.h"
 #include "plan/seccomp.h"
@@ -165,15 +164,6 @@ static bool host_root_is_gone(void)
     return false;
 }
 
-/* What needs no plan, and takes longest. */
-static void begin_command(struct child *child)
-{
-    if (child->network_first != CHILD_NETWORK_LATER)
-        child->network_result =
-            (int)step_new_network(child->network_first == CHILD_NETWORK_LOOPBACK);
-    child_wait(&child->plan_ready, 0);
-}
-
 int command_main(void *argument)
 {
     struct child *child = argument;
@@ -181,8 +171,6 @@ int command_main(void *argument)
 
     (void)raw(SYS_umask, child->umask); /* before the filter: init does not serve the door yet */
     reset_signals();
-    if (child->is_begun)
-        begin_command(child);
     long r = walk(child, STAGE_EARLY, &at);
     if (r == 0) {
         child_wait(&child->box_ready, 0);
@@ -206,24 +194,13 @@ int command_main(void *argument)
  * The supervisor wrote the go-ahead before it cloned. It may have died since: then our end reads
  * end-of-file, because the other end was closed in this process first of all.
  */
-static long read_go(int control_fd, int flags)
+static long await_go(int control_fd)
 {
     char byte = 0;
-    long r;
+    long r = raw(SYS_recvfrom, control_fd, &byte, 1, MSG_DONTWAIT, NULL, 0);
 
-    do
-        r = raw(SYS_recvfrom, control_fd, &byte, 1, flags, NULL, 0);
-    while (r == -EINTR);
-    return r == 1 && byte == PROTOCOL_GO ? 0 : -ECANCELED;
-}
-
-static long await_go(const struct child *child)
-{
-    int control_fd = child->control_fd;
-    long r = child->is_begun ? 0 : read_go(control_fd, MSG_DONTWAIT);
-
-    if (r < 0)
-        return r;
+    if (r != 1 || byte != PROTOCOL_GO)
+        return -ECANCELED;
     struct pollfd control = { .fd = control_fd, .events = POLLIN };
     struct timespec at_once = { 0 };
     r = raw(SYS_ppoll, &control, 1, &at_once, NULL, 0);
@@ -462,7 +439,7 @@ int bare_main(void *argument)
     (void)raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     child->umask = (mode_t)raw(SYS_umask, 0);
     child->box_ready = 3;
-    r = await_go(child);
+    r = await_go(child->control_fd);
     if (r < 0)
         return report(child, 0, r);
     return command_main(child);
@@ -475,62 +452,6 @@ static void occupy_standard_numbers(void)
     for (int fd = 0; fd < 3; fd++)
         if (raw(SYS_fcntl, fd, F_GETFD) == -EBADF)
             (void)raw(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC);
-}
-
-static long write_image(const struct child *child)
-{
-    if (!child->image)
-        return 0;
-    long n = raw(SYS_write, child->init_fd, child->image, child->image_size);
-    if (n != (long)child->image_size)
-        return n < 0 ? n : -ENOSPC;
-    return raw(SYS_fcntl, child->init_fd, F_ADD_SEALS, INIT_IMAGE_SEALS);
-}
-
-static bool is_needed(const struct child *child, int fd)
-{
-    bool is = fd == child->control_fd || fd == child->init_fd || fd == child->rules_fd ||
-              fd == child->gate_fd;
-
-    for (int i = 0; i < 3; i++)
-        is |= fd == child->stdio_fds[i];
-    for (size_t i = 0; i < child->n_keep_fds; i++)
-        is |= fd == child->keep_fds[i];
-    return is;
-}
-
-/* A plan can take its time: nothing of the caller's may be held open for so long. */
-static void close_what_is_not_needed(const struct child *child)
-{
-    int from = 3;
-
-    for (int fd = 3; fd <= child->last_fd + 1; fd++) {
-        if (fd <= child->last_fd && !is_needed(child, fd))
-            continue;
-        if (fd > from)
-            (void)raw(NR_CLOSE_RANGE, from, fd - 1, 0);
-        from = fd + 1;
-    }
-}
-
-/* What needs no plan; then the wait for it. The supervisor may die meanwhile: end-of-file. */
-static long begin_box(struct child *child, size_t *at)
-{
-    long cgroup = raw(SYS_unshare, CLONE_NEW_CGROUP);
-
-    close_what_is_not_needed(child);
-    long r = cgroup < 0 ? 0 : start_command(child);
-    if (r == 0)
-        r = write_image(child);
-    if (r == 0)
-        r = read_go(child->control_fd, 0);
-    child->is_unbegun = r < 0;
-    if (r < 0)
-        return r;
-    while (cgroup < 0 && child->plan->steps[*at].kind != STEP_CGROUP_NAMESPACE)
-        ++*at;
-    child_tell(&child->plan_ready, 1);
-    return cgroup;
 }
 
 int box_main(void *argument)
@@ -546,13 +467,9 @@ int box_main(void *argument)
     child->umask = (mode_t)raw(SYS_umask, 0);
     set_default(SIGCHLD); /* a host that ignores it would make the kernel reap the command */
     /* The command must be born in the cgroup and its namespace, and with the terminal if any. */
-    if (child->is_begun) {
-        r = begin_box(child, &at);
-    } else {
-        r = walk_first(child, &at);
-        if (r == 0 && !child->plan->has_tty)
-            r = start_command(child);
-    }
+    r = walk_first(child, &at);
+    if (r == 0 && !child->plan->has_tty)
+        r = start_command(child);
     if (r == 0)
         r = walk(child, STAGE_BOX, &at);
     if (r == 0 && child->plan->has_tty)
@@ -562,7 +479,7 @@ int box_main(void *argument)
         r = walk(child, STAGE_SEAL, &at);
     }
     if (r == 0)
-        r = await_go(child);
+        r = await_go(child->control_fd);
     if (r == 0) {
         child_tell(&child->box_ready, 2);
         r = walk(child, STAGE_LAST, &at);

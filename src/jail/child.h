@@ -20,8 +20,6 @@
 #define CHILD_STACK_SIZE (64 * 1024)
 #define CHILD_NO_FD      (-1)
 
-enum child_network { CHILD_NETWORK_LATER, CHILD_NETWORK_BARE, CHILD_NETWORK_LOOPBACK };
-
 struct child {
     const struct plan *plan;
     /* descriptors, all at least 3, made by the parent */
@@ -38,11 +36,6 @@ struct child {
     void *command_stack, *helper_stack;
     unsigned short rows, columns;                   /* of the terminal */
     const struct kernel_termios *terminal_settings; /* NULL: the usual ones */
-    /* head_start.h: what is done before the plan is there */
-    bool is_begun;
-    enum child_network network_first;
-    const unsigned char *image; /* to be written to init_fd; NULL: it is there */
-    size_t image_size;
     bool has_map; /* the user namespace was prepared: its maps stand already */
 
     /* the child's own */
@@ -67,15 +60,12 @@ struct child {
     uint32_t network_done;  /* a futex: 0 while the network namespace is being made */
     int network_fd;         /* the namespace, or -errno */
     uint32_t proc_ready;    /* a futex: 1 when proc_fd is what it will be */
-    uint32_t plan_ready;    /* a futex: 1 when a box that was begun has its plan */
-    int network_result;     /* of the network that was made before: 0 or -errno */
     uint32_t map_ready;     /* a futex: 1 when the user namespace has its ids */
 
     /* what the parent reads afterwards */
     volatile int error;          /* 0: the command was executed */
     volatile size_t failed_step; /* n_steps: exec itself */
     volatile int is_executing;   /* all steps of the command are done */
-    volatile int is_unbegun;     /* it failed before the plan was there */
     volatile int has_init;       /* init was about to be executed, so nobody else uses our memory */
     volatile int exists;         /* exec failed, but the file is there */
     volatile int has_traps;      /* hidden directories are watched */
@@ -92,7 +82,5 @@ void child_tell(uint32_t *futex, uint32_t value);
 /* Capabilities, a bit each: what the caller's bounding set has left, and what it shall keep. */
 long child_shrink_bounding_set(uint64_t *left, uint64_t kept);
 
-/* A network namespace for the caller. */
-long step_new_network(bool has_loopback);
 /* Applies one step: 0 or -errno. */
 int step_apply(struct child *child, const struct step *step);

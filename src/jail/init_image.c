@@ -10,7 +10,9 @@
 #include "base/fd.h"
 #include "sys/kernel.h"
 
-int init_image_make(coop_error **err)
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+int init_image_open(coop_error **err)
 {
     unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     auto_close int fd = memfd_create("coop-init", flags | MEMFD_EXECUTABLE);
@@ -26,18 +28,9 @@ int init_image_make(coop_error **err)
     int r = fd_lift(&fd);
     if (r < 0)
         return fail(err, -r, "make an executable memory file");
-    return take_fd(&fd);
-}
-
-int init_image_open(coop_error **err)
-{
-    auto_close int fd = init_image_make(err);
-
-    if (fd < 0)
-        return fd;
     if (write(fd, init_image, init_image_size) != (ssize_t)init_image_size)
         return fail(err, errno, "fill a memory file");
-    if (fcntl(fd, F_ADD_SEALS, INIT_IMAGE_SEALS) < 0)
+    if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
         return fail(err, errno, "seal a memory file");
     return take_fd(&fd);
 }

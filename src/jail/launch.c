@@ -12,8 +12,6 @@
  *   on a template    we -> threshold (joins the template's namespaces)
  *                            -> box (its own below them), a child of ours all the same
  *   no namespaces    we -> command
- *
- * Where the policy alone says enough, the box was begun before its plan was there (head_start.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,9 +34,7 @@
 #include "base/fd.h"
 #include "jail/box.h"
 #include "jail/child.h"
-#include "jail/head_start.h"
 #include "jail/init_image.h"
-#include "jail/launch_private.h"
 #include "jail/network_nat.h"
 #include "jail/newidmap.h"
 #include "jail/protocol.h"
@@ -50,6 +46,25 @@
 
 #define N_STACKS 4
 
+/* What a launch owns and a box does not. */
+struct launch {
+    struct coop_box *box;
+    struct child child;
+    struct kernel_termios terminal_settings;
+    int pipes[3][2];
+    int control[2];
+    int user_namespace_fd;
+    int rules_fd;
+    int fuse_fd;   /* opened on the way in; -1: not */
+    int device_fd; /* child.h */
+    const struct template *template;
+    int *tree_fds;
+    size_t n_tree_fds;
+    char *stacks;
+    int pidfd;
+    pid_t pid;
+};
+
 static int make_pipe(int out[2])
 {
     if (pipe2(out, O_CLOEXEC) < 0)
@@ -58,7 +73,7 @@ static int make_pipe(int out[2])
     return r < 0 ? r : fd_lift(&out[1]);
 }
 
-int launch_make_channels(struct launch *launch, coop_error **err)
+static int make_channels(struct launch *launch, coop_error **err)
 {
     struct coop_box *box = launch->box;
 
@@ -67,7 +82,7 @@ int launch_make_channels(struct launch *launch, coop_error **err)
     int r = fd_lift(&launch->control[0]);
     if (r == 0)
         r = fd_lift(&launch->control[1]);
-    for (int i = 0; r == 0 && i < 3 && !box->options.terminal; i++)
+    for (int i = 0; r == 0 && i < 3 && !box->plan.has_tty; i++)
         r = make_pipe(launch->pipes[i]);
     if (r < 0)
         return fail(err, -r, "make the pipes for input and output");
@@ -75,13 +90,7 @@ int launch_make_channels(struct launch *launch, coop_error **err)
     for (int i = 0; i < 3 && box->plan.map_owners && !box->plan.has_tty; i++)
         if (fchown(launch->pipes[i][0], box->plan.outside_uid, box->plan.outside_gid) < 0)
             return fail(err, errno, "hand over the pipes for input and output");
-    return 0;
-}
-
-int launch_say_go(struct launch *launch, coop_error **err)
-{
     const char go = PROTOCOL_GO;
-
     if (send(launch->control[0], &go, 1, MSG_NOSIGNAL) != 1)
         return fail(err, errno, "write to the control socket");
     return 0;
@@ -187,19 +196,12 @@ static int clone_sources(struct launch *launch, coop_error **err)
     return 0;
 }
 
-int launch_write_rules(struct launch *launch, coop_error **err)
+/* What init shall protect, as a file in memory that it reads once. */
+static int write_rules(struct launch *launch, coop_error **err)
 {
     const struct plan *plan = &launch->box->plan;
-    ssize_t n = write(launch->rules_fd, plan->door_rules, plan->door_rules_length);
-    if (n != (ssize_t)plan->door_rules_length)
-        return fail(err, n < 0 ? errno : ENOSPC, "write the rules for protected paths");
-    return 0;
-}
 
-/* What init shall protect, as a file in memory that it reads once. */
-static int make_rules(struct launch *launch, coop_error **err)
-{
-    if (!launch->box->plan.door_rules)
+    if (!plan->door_rules)
         return 0;
     launch->rules_fd = memfd_create("coop-rules", MFD_CLOEXEC);
     if (launch->rules_fd < 0)
@@ -207,19 +209,9 @@ static int make_rules(struct launch *launch, coop_error **err)
     int r = fd_lift(&launch->rules_fd);
     if (r < 0)
         return fail(err, -r, "keep the rules for protected paths");
-    return launch_write_rules(launch, err);
-}
-
-int launch_make_stacks(coop_sandbox *sandbox, coop_error **err)
-{
-    if (!sandbox->stacks) {
-        void *stacks = mmap(NULL, N_STACKS * CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-
-        if (stacks == MAP_FAILED)
-            return fail_no_memory(err);
-        sandbox->stacks = stacks;
-    }
+    ssize_t n = write(launch->rules_fd, plan->door_rules, plan->door_rules_length);
+    if (n != (ssize_t)plan->door_rules_length)
+        return fail(err, n < 0 ? errno : ENOSPC, "write the rules for protected paths");
     return 0;
 }
 
@@ -232,25 +224,31 @@ static int prepare_sandbox(coop_sandbox *sandbox, coop_error **err)
             return fd;
         sandbox->init_fd = fd;
     }
-    return launch_make_stacks(sandbox, err);
+    if (!sandbox->stacks) {
+        void *stacks = mmap(NULL, N_STACKS * CHILD_STACK_SIZE, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+        if (stacks == MAP_FAILED)
+            return fail_no_memory(err);
+        sandbox->stacks = stacks;
+    }
+    return 0;
 }
 
-int launch_clone_beside(struct launch *launch, long r, uint64_t there)
+/* The last act of entrance and threshold: the box, as our own sibling. `r` is how they got on. */
+static int clone_beside(struct launch *launch, long r, uint64_t namespaces_there)
 {
     struct sys_clone how = {
-        .flags = CLONE_VM | CLONE_FILES | CLONE_PARENT | (launch->namespaces & ~there) |
-                 (launch->waits_for_itself ? CLONE_VFORK : 0),
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PARENT |
+                 (launch->box->plan.namespaces & ~namespaces_there),
         .stack = launch->stacks + CHILD_STACK_SIZE,
         .stack_size = CHILD_STACK_SIZE,
         .out_pidfd = &launch->pidfd,
-        .gone = launch->waits_for_itself ? NULL : &launch->box_alive,
-        .is_beside_us = !launch->waits_for_itself,
     };
 
     if (r == 0)
         r = sys_clone(&how, box_main, &launch->child);
     if (r < 0) {
-        launch->box_alive = 0; /* it never was */
         launch->child.error = (int)-r;
         launch->child.failed_step = SIZE_MAX;
     } else {
@@ -278,10 +276,11 @@ static int entrance_main(void *argument)
     launch->child.last_fd = larger(launch->child.last_fd, launch->fuse_fd);
     if (r == 0)
         r = user_namespace_become(plan->inside_uid, plan->inside_gid);
-    return launch_clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
+    return clone_beside(launch, r, CLONE_NEWNET | CLONE_NEWUSER);
 }
 
-int launch_threshold(void *argument)
+/* Runs in our memory, for a moment in the template's namespaces. */
+static int threshold_main(void *argument)
 {
     struct launch *launch = argument;
     const struct template *template = launch->template;
@@ -291,17 +290,18 @@ int launch_threshold(void *argument)
         r = raw(SYS_setns, template->network_fd, CLONE_NEWNET);
     if (r == 0)
         r = raw(SYS_setns, template->mount_fd, CLONE_NEWNS);
-    return launch_clone_beside(launch, r, CLONE_NEWNET);
+    return clone_beside(launch, r, CLONE_NEWNET);
 }
 
-void launch_block_signals(sigset_t *old)
+/* All signals wait while a child shares our memory: no handler of ours may run in it. */
+static void block_signals(sigset_t *old)
 {
     uint64_t all = UINT64_MAX;
 
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, 8);
 }
 
-void launch_restore_signals(const sigset_t *old)
+static void restore_signals(const sigset_t *old)
 {
     (void)raw(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
 }
@@ -370,15 +370,15 @@ static long clone_box(struct launch *launch)
     sigset_t old;
     long pid;
 
-    launch_block_signals(&old);
+    block_signals(&old);
     if (launch->user_namespace_fd >= 0)
         pid = clone_through(launch, entrance_main);
     else if (launch->template)
-        pid = clone_through(launch, launch_threshold);
+        pid = clone_through(launch, threshold_main);
     else
         pid =
             clone_into_cgroup(launch, &how, has_namespaces ? box_main : bare_main, &launch->child);
-    launch_restore_signals(&old);
+    restore_signals(&old);
     if (pid > 0)
         launch->pid = (pid_t)pid;
     return pid;
@@ -408,7 +408,7 @@ static int last_descriptor(const struct child *child)
     return last;
 }
 
-void launch_fill_child(struct launch *launch)
+static void fill_child(struct launch *launch)
 {
     struct coop_box *box = launch->box;
 
@@ -454,7 +454,7 @@ void launch_fill_child(struct launch *launch)
     launch->child.last_fd = last_descriptor(&launch->child);
 }
 
-void launch_reap(struct launch *launch)
+static void reap(struct launch *launch)
 {
     siginfo_t info;
 
@@ -462,7 +462,7 @@ void launch_reap(struct launch *launch)
         ;
 }
 
-void launch_done(struct launch *launch)
+static void launch_done(struct launch *launch)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 2; j++)
@@ -507,51 +507,40 @@ static int run_launch(struct launch *launch, coop_error **err)
     int r = prepare_sandbox(launch->box->sandbox, err);
 
     if (r == 0)
-        r = launch_make_channels(launch, err);
-    if (r == 0)
-        r = launch_say_go(launch, err);
+        r = make_channels(launch, err);
     if (r == 0) {
         r = make_user_namespace(launch, err);
         if (r < 0 && coop_error_get_kind(err ? *err : NULL) == COOP_ERROR_NOT_AVAILABLE)
             return r;
     }
     if (r == 0)
-        r = make_rules(launch, err);
+        r = write_rules(launch, err);
     if (r == 0)
         r = clone_sources(launch, err);
     if (r < 0)
         return fail_as(err, fail_within(err, r, "start the sandbox"), COOP_ERROR_SETUP);
     launch->stacks = launch->box->sandbox->stacks;
-    launch->namespaces = launch->box->plan.namespaces;
     if (launch->template && launch->box->plan.wants_traps) /* its view has no such device */
         launch->device_fd = open("/dev/fuse", O_PATH | O_CLOEXEC);
-    launch_fill_child(launch);
+    fill_child(launch);
     long pid = clone_box(launch);
     if (pid < 0)
         return refusal_of_clone(launch->box, (int)-pid, err);
-    return launch_outcome(launch, err);
-}
-
-int launch_outcome(struct launch *launch, coop_error **err)
-{
     bool has_namespaces = launch->box->plan.tier >= COOP_TIER_NAMESPACES;
-
     if (!launch->child.error && has_namespaces && !launch->child.has_init)
         launch->child.error = ECANCELED; /* killed from outside */
-    if (!launch->child.error) {
-        hand_over(launch);
+    if (!launch->child.error)
         return 0;
-    }
     /* Its end is the end of everything in it, and so of every use of our memory. */
     if (launch->pidfd >= 0)
-        launch_reap(launch);
+        reap(launch);
     launch->box->tree_changed = refusal_is_of_change(&launch->box->plan, &launch->child);
     return refusal_of_step(launch->box, &launch->child, err);
 }
 
-void launch_init(struct launch *launch, struct coop_box *box)
+int launch(struct coop_box *box, coop_error **err)
 {
-    *launch = (struct launch){
+    struct launch launch = {
         .box = box,
         .template = box->on_template ? box->sandbox->template : NULL,
         .pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } },
@@ -561,20 +550,11 @@ void launch_init(struct launch *launch, struct coop_box *box)
         .fuse_fd = -1,
         .device_fd = -1,
         .pidfd = -1,
-        .image_fd = -1,
-        .waits_for_itself = true,
     };
-}
+    int r = run_launch(&launch, err);
 
-int launch(struct coop_box *box, coop_error **err)
-{
-    struct launch launch;
-    int r = head_start_finish(box, err);
-
-    if (r <= 0)
-        return r;
-    launch_init(&launch, box);
-    r = run_launch(&launch, err);
+    if (r == 0)
+        hand_over(&launch);
     launch_done(&launch);
     return r;
 }

@@ -43,30 +43,9 @@ static int rules_file(const struct buffer *rules, coop_error **err)
     return take_fd(&fd);
 }
 
-static int connect_gate(struct network_gate *gate)
-{
-    int pair[2] = { -1, -1 };
-
-    if (gate->fd >= 0)
-        return 0;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return -errno;
-    gate->fd = pair[0];
-    gate->their_fd = pair[1];
-    int r = fd_lift(&gate->fd);
-    return r < 0 ? r : fd_lift(&gate->their_fd);
-}
-
-void network_gate_connect(struct network_gate *gate)
-{
-    if (connect_gate(gate) == 0)
-        return;
-    close_fd(&gate->fd);
-    close_fd(&gate->their_fd);
-}
-
 int network_gate_prepare(struct network_gate *gate, const char *name, coop_error **err)
 {
+    int pair[2] = { -1, -1 };
     int r = libexec_find(name, &gate->program);
 
     if (r == -ENOENT)
@@ -77,7 +56,13 @@ int network_gate_prepare(struct network_gate *gate, const char *name, coop_error
                          "install coop whole, with 'make install'");
     if (r < 0)
         return fail_no_memory(err);
-    r = connect_gate(gate);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return fail(err, errno, "make the gate's socket");
+    gate->fd = pair[0];
+    gate->their_fd = pair[1];
+    r = fd_lift(&gate->fd);
+    if (r == 0)
+        r = fd_lift(&gate->their_fd);
     return r < 0 ? fail(err, -r, "make the gate's socket") : 0;
 }
 

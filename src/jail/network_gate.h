@@ -37,8 +37,6 @@ struct network_gate {
     char step[128];
 };
 
-/* Its socket, before anything else is known; nothing is there where this fails. */
-void network_gate_connect(struct network_gate *gate);
 /* `name` is that of its program. */
 int network_gate_prepare(struct network_gate *gate, const char *name, coop_error **err);
 /* When the box is made: no start waits for it. It begins at once where ports are published. */

@@ -20,7 +20,6 @@
 #include "jail/box.h"
 #include "jail/command_gate.h"
 #include "jail/guard.h"
-#include "jail/head_start.h"
 #include "jail/init_image.h"
 #include "jail/log.h"
 #include "jail/network_nat.h"
@@ -135,15 +134,11 @@ static void request_of(struct coop_box *box, char *const argv[], struct plan_req
         .tty = box->options.terminal,
         .watch = watch_of(box),
         .traps = wants_traps(box),
+        .cgroup_memory = box->cgroup.has[CGROUP_MEMORY],
+        .cgroup_pids = box->cgroup.has[CGROUP_PIDS],
+        .cgroup_cpu = box->cgroup.has[CGROUP_CPU],
+        .cgroup_kind = cgroup_kind(&box->cgroup),
     };
-}
-
-static void request_cgroup(const struct coop_box *box, struct plan_request *out)
-{
-    out->cgroup_memory = box->cgroup.has[CGROUP_MEMORY];
-    out->cgroup_pids = box->cgroup.has[CGROUP_PIDS];
-    out->cgroup_cpu = box->cgroup.has[CGROUP_CPU];
-    out->cgroup_kind = cgroup_kind(&box->cgroup);
 }
 
 /* Names that never reach a box are refused: leaving them out would surprise later. */
@@ -191,10 +186,8 @@ static int make_cgroup(struct coop_box *box, coop_error **err)
 {
     coop_sandbox *sandbox = box->sandbox;
 
-    if (sandbox->has_no_cgroup || box->has_looked_for_cgroup ||
-        sandbox->policy->mode == COOP_MODE_DISABLED)
+    if (sandbox->has_no_cgroup || sandbox->policy->mode == COOP_MODE_DISABLED)
         return 0;
-    box->has_looked_for_cgroup = true;
     cgroup_find(&box->cgroup);
     if (box->cgroup.version == CGROUP_NONE) {
         /* Whoever is moved elsewhere later finds the same there, as far as one can tell. */
@@ -236,25 +229,6 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
     request->shares_network = sandbox->template->network_fd >= 0;
 }
 
-/* Before the box is begun, where one might be found: a box is born in its cgroup. */
-static int begin(struct coop_box *box, struct plan_request *request, coop_error **err)
-{
-    bool is_unlikely =
-        box->sandbox->has_no_cgroup || (!box->has_looked_for_cgroup && !cgroup_is_likely());
-
-    if (is_unlikely)
-        head_start(box, request);
-    int r = make_cgroup(box, err);
-    if (r < 0)
-        return r;
-    request_cgroup(box, request);
-    if (request->cgroup_kind)
-        head_start_drop(box);
-    else if (!is_unlikely)
-        head_start(box, request);
-    return 0;
-}
-
 static int try_launch(struct coop_box *box, char *const argv[], coop_error **err)
 {
     struct plan_request request;
@@ -268,24 +242,17 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
         request.tmp_fd = &tmp_fd;
     }
     choose_template(box, &request);
-    if (box->sandbox->policy->network == COOP_NETWORK_GATE) /* a box that is begun needs it */
-        network_gate_connect(&box->gate);
-    int r = begin(box, &request, err);
-    if (r == 0)
-        r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
+    int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
     if (r == 0)
         r = command_gate(&box->plan, argv, err);
     if (r == 0 && box->plan.gate)
         r = network_gate_prepare(&box->gate, "coop-gate", err);
-    else if (r == 0)
-        network_gate_drop(&box->gate);
     if (r == 0 && box->plan.gate)
         r = network_credential_prepare(&box->gate.credential, box->sandbox->policy, err);
     if (r == 0 && box->plan.nat)
         r = network_nat_start(&box->gate, box->plan.nat, &box->sandbox->host, err);
     if (r == 0)
         r = launch(box, err);
-    head_start_drop(box); /* nothing is left of it if it was of use */
     if (r < 0 && box->plan.nat)
         r = network_nat_explain(&box->gate, r, err);
     if (r < 0)
@@ -463,6 +430,8 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     }
     if (r == 0)
         r = take_redacts(box, err);
+    if (r == 0)
+        r = make_cgroup(box, err);
     if (r == 0)
         r = start_at_best_tier(box, argv, err);
     if (r == 0) {

@@ -493,13 +493,6 @@ static long raise_loopback(void)
     return r;
 }
 
-long step_new_network(bool has_loopback)
-{
-    long r = raw(SYS_unshare, CLONE_NEWNET);
-
-    return r == 0 && has_loopback ? raise_loopback() : r;
-}
-
 /* Without it a program that asks for a name waits, and says that the name server does not answer. */
 static int make_resolver(void)
 {
@@ -535,9 +528,10 @@ static long open_namespace(struct child *child, const char *path)
  */
 static long network(struct child *child, const struct step *step)
 {
-    long r = child->network_first == CHILD_NETWORK_LATER ? step_new_network(step->value)
-                                                         : child->network_result;
+    long r = raw(SYS_unshare, CLONE_NEWNET);
 
+    if (r == 0 && step->value)
+        r = raise_loopback();
     if (r == 0 && step->flags & STEP_NAMES)
         child->names_fd = make_resolver();
     if (r == 0)

@@ -257,10 +257,11 @@ static void plan_seccomp(struct plan *plan)
 }
 
 /* Namespaces of their own for everything; the network's only where the policy keeps it apart. */
-uint64_t plan_namespaces(const coop_policy *policy)
+static void plan_namespaces(struct plan *plan)
 {
-    return CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
-           (policy->network != COOP_NETWORK_HOST ? CLONE_NEWNET : 0);
+    plan->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+    if (plan->policy->network != COOP_NETWORK_HOST)
+        plan->namespaces |= CLONE_NEWNET;
 }
 
 static void plan_walls(struct plan *plan, const struct host *host)
@@ -303,7 +304,7 @@ static void plan_walls(struct plan *plan, const struct host *host)
 static int compile_box(struct plan *plan, const struct host *host,
                        const struct plan_request *request, coop_error **err)
 {
-    plan->namespaces = plan_namespaces(plan->policy);
+    plan_namespaces(plan);
     if (request->cgroup_kind)
         plan_add(plan, STEP_JOIN_CGROUP, STAGE_BOX);
     if (request->part != PLAN_TEMPLATE)

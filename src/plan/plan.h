@@ -308,9 +308,6 @@ struct plan_request {
 /* A fast look, without a child: what every run needs. */
 void host_look(struct host *host);
 
-/* Those of a box of this policy, as clone(2) names them. */
-uint64_t plan_namespaces(const coop_policy *policy);
-
 /* Compiles `policy` for `host`. Looks at sources (they must exist) but changes nothing. */
 int plan_compile(struct plan *plan, const coop_policy *policy, const struct host *host,
                  const struct plan_request *request, coop_error **err);

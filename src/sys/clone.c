@@ -113,7 +113,7 @@ long sys_clone(const struct sys_clone *how, int (*fn)(void *), void *arg)
     }
     long pid = clone3_call(&args, fn, arg);
     /* Old kernels do not know it, and filters of containers answer EPERM instead of ENOSYS. */
-    if ((pid == -ENOSYS || pid == -EPERM) && !how->cgroup_fd && !how->is_beside_us)
+    if ((pid == -ENOSYS || pid == -EPERM) && !how->cgroup_fd)
         return clone_call(how, fn, arg);
     if (pid > 0 && how->out_pidfd)
         *how->out_pidfd = pidfd;

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,10 +15,9 @@ struct sys_clone {
     int exit_signal; /* 0: nobody is told, and only a wait that names the child finds it */
     void *stack;     /* lowest address */
     size_t stack_size;
-    int *out_pidfd;    /* may be NULL */
-    int *cgroup_fd;    /* may be NULL: CLONE_INTO_CGROUP */
-    uint32_t *gone;    /* may be NULL: a futex, set to 1 here, 0 when the child left our memory */
-    bool is_beside_us; /* whose memory it is goes on meanwhile: no libc, it would use its errno */
+    int *out_pidfd; /* may be NULL */
+    int *cgroup_fd; /* may be NULL: CLONE_INTO_CGROUP */
+    uint32_t *gone; /* may be NULL: a futex, set to 1 here, 0 when the child left our memory */
 };
 
 /* Returns the child's pid, or -errno. The child runs fn(arg) and ends with its result. */
