@@ -33,7 +33,7 @@ is "the old root is gone" "$(awk '$5 == "/"' mountinfo | wc -l)" 1
 
 # ---- two at one place
 
-printf '[[sandbox.mounts]]\nsource = "%s"\ntarget = "/x"\n' /usr/share/doc /usr/share >twice.toml
+printf '[[sandbox.mounts]]\nsource = "%s"\ntarget = "/x"\nreadonly = true\n' /usr/share/doc /usr/share >twice.toml
 is "of two mounts of a file the later one counts" "$("$COOP" run --config twice.toml -w ws ls -d /x/doc </dev/null)" /x/doc
 like "which coop check tells" "$("$COOP" check --config twice.toml -w ws)" "^twice.toml:1:1: warning: the mount at '/x' is replaced by a later one"
 is "a flag's counts more than either" "$("$COOP" run --config twice.toml --ro plain://x/. -w ws sh -c 'ls -d /x/doc || echo other' 2>/dev/null </dev/null)" other
