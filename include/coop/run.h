@@ -38,7 +38,7 @@ typedef enum coop_explain {
     COOP_EXPLAIN_WRITES,  /* and what writes or makes names, executes, binds or sends */
     COOP_EXPLAIN_ALL,     /* and every look at a path: several times slower */
     COOP_EXPLAIN_NONE,    /* nothing: the kernel refuses by itself, where it can */
-    COOP_EXPLAIN_HIDDEN /* the default, and what is hidden below the root; COOP_EXPLAIN_WRITES too */
+    COOP_EXPLAIN_HIDDEN   /* the default, and who wants what is hidden; COOP_EXPLAIN_WRITES too */
 } coop_explain;
 
 /* Zero means the default everywhere; `size` lets the struct grow. */

@@ -45,6 +45,13 @@ struct box_root {
 
 enum box_state { BOX_RUNNING, BOX_STOPPED, BOX_ENDED };
 
+/* Whether it is told when somebody wants what is masked. */
+enum box_masks {
+    BOX_MASKS_UNWATCHED,
+    BOX_MASKS_SOME, /* there are too many */
+    BOX_MASKS_ALL   /* that there were at the start */
+};
+
 struct coop_box {
     coop_sandbox *sandbox;
     coop_run_options options;
@@ -87,7 +94,8 @@ struct coop_box {
     struct records records;
     short slots[RECORDS_MAX]; /* by init's own number of a refusal: which record, from 1 */
     struct record_host record_host;
-    char *traps;     /* hidden directories of the root that are watched, trap.h; NULL: none */
+    char *traps; /* hidden directories of the root that are watched, trap.h; NULL: none */
+    enum box_masks masks;
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;
 };

@@ -127,10 +127,15 @@ static void take_question(struct coop_box *box, const struct protocol_denied *me
     box->record_host.policy = box->sandbox->policy;
     box->record_host.workspace = box->workspace;
     box->record_host.is_root = box->sandbox->host.is_root;
-    if (record_host_permits(&box->record_host, (enum record_op)message->op, message->text,
-                            message->error != ENOENT, message->value == PROTOCOL_LOOKED)) {
+    enum record_op op = (enum record_op)message->op;
+    if (op == RECORD_CREATE && message->error == EACCES &&
+        record_host_has(&box->record_host, message->text))
+        op = RECORD_WRITE; /* init could not look */
+    if (record_host_permits(&box->record_host, op, message->text, message->error != ENOENT,
+                            message->value == PROTOCOL_LOOKED)) {
         struct protocol_denied refusal = *message;
 
+        refusal.op = (uint32_t)op;
         refusal.nr = -1; /* the same thing, whichever call asked for it */
         take_refusal(box, &refusal);
     }

@@ -371,7 +371,7 @@ static long become_init(struct child *child)
         arguments[2] = flags;
         arguments[3] = write_number(umask + sizeof umask, child->umask);
         arguments[4] = child->plan->sockets ? child->plan->sockets : "";
-        arguments[5] = child->fuse_fd >= 0 ? child->traps : NULL;
+        arguments[5] = child->fuse_fd >= 0 ? child->plan->traps->text : NULL;
     }
     uint64_t kept = init_capabilities(child);
     long r = child_shrink_bounding_set(&child->bounding_set, kept);

@@ -47,7 +47,7 @@ struct child {
     int project_fd, watch_fd;            /* project_steps.h; -1: there is no project */
     int device_fd;                       /* /dev/fuse, not opened yet; -1: at its usual place */
     int fuse_fd;                         /* trap_steps.h; -1: not open */
-    const char *traps;
+    int trap_fd;                         /* the mount whose nodes cover what is watched; -1: none */
     pid_t helper_pid;
     int helper_fd;      /* tells the helper to end */
     int late_fds[2];    /* a pipe: what the helper leaves to init */

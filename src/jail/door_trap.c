@@ -17,8 +17,12 @@
 #define STACK_SIZE 65536
 #define MAX_WAITS  100
 
+#define FORMAT_MASK      0170000u
+#define FORMAT_DIRECTORY 0040000u
+
 static struct {
     struct trap_fs fs;
+    struct trap_node nodes[TRAP_NODES_MAX];
     bool skips_writes;
     long tid;
     uint32_t is_telling; /* a futex */
@@ -133,15 +137,18 @@ static bool await_call(uint32_t pid, struct seccomp_notif *out)
 
 /* ---- where that leads */
 
+static bool is_within(const char *path, const char *directory)
+{
+    size_t n = strlen(directory);
+
+    return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
 static bool is_in_trap(const char *path)
 {
-    for (const char *at = trap.fs.names; *at;) {
-        size_t n = strcspn(at, "/");
-
-        if (strncmp(path + 1, at, n) == 0 && (path[1 + n] == '\0' || path[1 + n] == '/'))
+    for (size_t i = 0; i < trap.fs.n; i++)
+        if (is_within(path + 1, trap.fs.nodes[i].path))
             return true;
-        at += n + (at[n] == '/');
-    }
     return false;
 }
 
@@ -160,13 +167,6 @@ static long read_link(const char *path, char *out, size_t size)
     long n = raw(SYS_readlinkat, fd, "", out, size);
     (void)raw(SYS_close, fd);
     return n == -ENOENT ? -EINVAL : n; /* so it says of what is no link */
-}
-
-static bool is_within(const char *path, const char *directory)
-{
-    size_t n = strlen(directory);
-
-    return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
 /* The path of the call, if it leads through what was looked for; the text may be another by now. */
@@ -218,22 +218,20 @@ static void tell(const struct seccomp_notif *asked, const struct door_watch_call
               PROTOCOL_NO_SLOT);
 }
 
-/* Fills in what will be told; false: nothing. */
-static bool examine(const struct trap_touch *touch, struct seccomp_notif *asked,
-                    struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
+/* In a trap, or in a directory that is masked: by the call of the one who asks. */
+static bool examine_call(const struct trap_touch *touch, struct seccomp_notif *asked,
+                         struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
 {
-    char proven[2 * TRAP_NAME_MAX + 2];
+    static char proven[DOOR_FIND_MAX];
     bool is_found = false;
 
-    if (!touch->directory[0] || touch->pid <= 1)
-        return false;
     bool is_known = await_call(touch->pid, asked);
     if (is_known && asked->data.nr == NR_OPENAT2) /* init's own: nobody else may */
         return false;
     is_known = is_known && door_watch_describe(asked, call);
     if (is_known && call->writes && trap.skips_writes)
         return false;
-    char *end = door_append(door_append(proven, "/"), touch->directory);
+    char *end = door_append(door_append(proven, "/"), touch->node->path);
     if (touch->name[0])
         (void)door_append(door_append(end, "/"), touch->name);
     for (unsigned i = 0; is_known && !is_found && i < call->n_paths; i++)
@@ -244,6 +242,36 @@ static bool examine(const struct trap_touch *touch, struct seccomp_notif *asked,
     }
     *is_look = !is_found || call->is_look;
     return true;
+}
+
+/* What is masked itself: the node says which, and the request what was wanted. */
+static bool examine_mask(const struct trap_touch *touch, struct door_watch_call *call,
+                         char path[DOOR_FIND_MAX], bool *is_look)
+{
+    bool is_directory = (touch->node->mode & FORMAT_MASK) == FORMAT_DIRECTORY;
+
+    *is_look = touch->is_asked && is_directory && !(touch->wants & TRAP_WANTS_READ);
+    call->op = !touch->wants                                ? RECORD_CHMOD
+               : *is_look || touch->wants & TRAP_WANTS_READ ? RECORD_READ
+               : touch->wants & TRAP_WANTS_WRITE            ? RECORD_WRITE
+                                                            : RECORD_EXEC;
+    if (call->op == RECORD_EXEC && !touch->is_asked && trap.skips_writes)
+        return false; /* door_watch.h has told of it */
+    (void)door_append(door_append(path, "/"), touch->node->path);
+    return true;
+}
+
+/* Fills in what will be told; false: nothing. */
+static bool examine(const struct trap_touch *touch, struct seccomp_notif *asked,
+                    struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
+{
+    memset(asked, 0, sizeof *asked);
+    if (!touch->node || touch->pid <= 1 ||
+        strlen(touch->node->path) + strlen(touch->name) + 3 > DOOR_FIND_MAX)
+        return false;
+    return touch->node->error == ENOENT || touch->name[0]
+               ? examine_call(touch, asked, call, path, is_look)
+               : examine_mask(touch, call, path, is_look);
 }
 
 /* False: there is nothing there, and nothing will come. */
@@ -270,7 +298,7 @@ static bool serve(int from_fd)
         (void)raw(SYS_write, PROTOCOL_TRAPS_FD, answer, length);
     if (!is_told)
         return true;
-    tell(&asked, &call, ENOENT, path, is_look);
+    tell(&asked, &call, (int)touch.error, path, is_look);
     __atomic_store_n(&trap.is_telling, 0, __ATOMIC_SEQ_CST);
     (void)raw(SYS_futex, &trap.is_telling, FUTEX_WAKE, 1, NULL, NULL, 0);
     return true;
@@ -290,9 +318,12 @@ static void thread_main(void)
         (void)raw(SYS_exit, 0);
 }
 
-bool door_trap_start(const char *names, bool skips_writes)
+bool door_trap_start(char *nodes, bool skips_writes)
 {
-    trap.fs = (struct trap_fs){ names, (uint32_t)raw(SYS_getuid), (uint32_t)raw(SYS_getgid) };
+    size_t n = trap_read_nodes(nodes, trap.nodes, TRAP_NODES_MAX);
+
+    trap.fs =
+        (struct trap_fs){ trap.nodes, n, (uint32_t)raw(SYS_getuid), (uint32_t)raw(SYS_getgid) };
     trap.skips_writes = skips_writes;
     trap.tid = clone_thread(CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
                             stack + sizeof stack, thread_main);

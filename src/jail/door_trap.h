@@ -16,8 +16,8 @@
 
 #include <stdbool.h>
 
-/* `names`: trap.h; kept. `skips_writes`: door_watch.h tells of what writes. False: no thread. */
-bool door_trap_start(const char *names, bool skips_writes);
+/* `nodes`: the text of trap_nodes.h, which is changed and kept. `skips_writes`: door_watch.h tells of what writes. False: no thread. */
+bool door_trap_start(char *nodes, bool skips_writes);
 
 /* Waits until all is told that those who have ended looked for. */
 void door_trap_settle(void);

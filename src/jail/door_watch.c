@@ -199,6 +199,8 @@ static int judge_name(struct look *look, int directory, bool makes)
         error = 0;
     } else if (fd < 0) {
         error = fd == -ENOENT || fd == -EACCES ? (int)-fd : 0;
+    } else if (!may(fd, MAY_EXECUTE)) { /* what is masked, say: nothing can be looked for there */
+        error = EACCES;
     } else {
         bool exists = look_at(fd, name, &st);
 
@@ -257,6 +259,8 @@ static void look_open(struct look *look)
         look->op = RECORD_CREATE;
         error = judge_name(look, directory, true);
     } else {
+        if (look->flags & O_CREAT) /* the supervisor knows whether it is there */
+            look->op = RECORD_CREATE;
         error = fd == -ENOENT || fd == -EACCES ? (int)-fd : 0;
     }
     if (error)

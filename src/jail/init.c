@@ -215,7 +215,7 @@ _Noreturn void init_main(long *stack)
     }
     if (door.has_project && !door_project_start())
         leave();
-    if (has_traps && (stack[0] < 6 || !door_trap_start(arguments[5], watches_writes)))
+    if (has_traps && (stack[0] < 6 || !door_trap_start((char *)(stack + 1)[5], watches_writes)))
         leave(); /* whoever came into one would never wake up */
     struct pollfd fds[] = {
         { .fd = PROTOCOL_CONTROL_FD, .events = POLLIN },

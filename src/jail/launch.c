@@ -427,6 +427,7 @@ static void fill_child(struct launch *launch)
         .command_bounding_set = ~0ull,
         .helper_stack = launch->stacks + 3 * CHILD_STACK_SIZE,
         .fuse_fd = -1,
+        .trap_fd = -1,
         .late_fds = { -1, -1 },
         .device_fd = launch->device_fd,
         .pool_fd = -1,
@@ -479,6 +480,17 @@ static void launch_done(struct launch *launch)
     free(launch->tree_fds);
 }
 
+/* What is watched: the plan itself is forgotten. */
+static void take_traps(struct coop_box *box, bool is_made)
+{
+    const struct plan_traps *traps = box->plan.traps;
+
+    if (is_made && traps->directories)
+        box->traps = strdup(traps->directories);
+    if (is_made || !traps->n_masks)
+        box->masks = traps->n_left_out ? BOX_MASKS_SOME : BOX_MASKS_ALL;
+}
+
 static void hand_over(struct launch *launch)
 {
     struct coop_box *box = launch->box;
@@ -490,8 +502,8 @@ static void hand_over(struct launch *launch)
         network_nat_took(&box->plan, launch->child.nat_method);
     for (int i = 0; i < 3; i++)
         fd_settle(&launch->pipes[i][i == 0]);
-    if (launch->child.has_traps)
-        box->traps = strdup(box->plan.traps);
+    if (box->plan.traps)
+        take_traps(box, launch->child.has_traps);
     box->pid = launch->pid;
     box->pidfd = take_fd(&launch->pidfd);
     box->control_fd = take_fd(&launch->control[0]);

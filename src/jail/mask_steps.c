@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "jail/remount.h"
+#include "jail/trap_steps.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -211,24 +212,29 @@ static long make_lookalike(struct child *child, const struct step *step, const c
     return r;
 }
 
+/* `name` among the masks; NULL: the step's node, which tells when somebody comes (trap.h). */
 static long put_mask(struct child *child, const struct step *step, const char *name)
 {
     long place = open_seen(child->place_fd, step);
 
     if (place < 0)
         return is_out_of_reach(place) ? 0 : place;
-    long fd = raw(NR_OPEN_TREE, child->masks_fd, name, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
+    long fd = name ? raw(NR_OPEN_TREE, child->masks_fd, name, OPEN_TREE_CLONE_TREE | O_CLOEXEC)
+                   : trap_clone_node(child, step->node - 1);
     if (fd < 0) {
         (void)raw(SYS_close, place);
         return fd;
     }
-    return put(child, step, fd, place, MASK_ATTRIBUTES);
+    return put(child, step, fd, place, name ? MASK_ATTRIBUTES : 0);
 }
 
 long mask_hide(struct child *child, const struct step *step)
 {
     char buffer[NUMBER_SIZE];
     const char *name = "m/d";
+
+    if (step->node && child->trap_fd >= 0)
+        return put_mask(child, step, NULL);
     long r = open_masks(child);
 
     if (r == 0 && !S_ISDIR(step->mode)) {

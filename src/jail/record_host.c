@@ -56,6 +56,25 @@ static bool look_at(const char *path, struct stat *st)
     return fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
 }
 
+/* What is hidden lies in a directory that may be another of the host's. NULL: it does not. */
+static char *behind_block(const struct record_host *host, struct view_place place, const char *path)
+{
+    auto_free char *above = strdup(path);
+
+    while (above && place.what == VIEW_IS_BLOCK) {
+        char *slash = strrchr(above, '/');
+
+        if (!slash || slash == above)
+            return NULL;
+        *slash = '\0';
+        place = view_find(host->index, above);
+    }
+    if (!above || place.what != VIEW_IS_BIND || !place.mount->source)
+        return NULL;
+    auto_free char *directory = path_join(place.mount->source, place.below);
+    return directory ? path_join(directory, path + strlen(above) + 1) : NULL;
+}
+
 /* Where the host has what the box shows there, or would. */
 static char *host_path(struct record_host *host, const char *path)
 {
@@ -75,7 +94,8 @@ static char *host_path(struct record_host *host, const char *path)
 
         return path_join(host->workspace, below + (*below == '/'));
     }
-    return strdup(path);
+    char *behind = behind_block(host, place, path);
+    return behind ? behind : strdup(path);
 }
 
 /* A name is made, moved and removed in its directory. */
@@ -151,6 +171,14 @@ static bool is_slow(struct record_host *host, const char *path)
         if (path_is_within(path, host->slow.data + at))
             return true;
     return host->slow.failed;
+}
+
+bool record_host_has(struct record_host *host, const char *path)
+{
+    auto_free char *real = host_path(host, path);
+    struct stat st;
+
+    return real && !is_slow(host, real) && look_at(real, &st);
 }
 
 bool record_host_permits(struct record_host *host, enum record_op op, const char *path,

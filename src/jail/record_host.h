@@ -22,6 +22,9 @@ struct record_host {
     bool knows_slow;
 };
 
+/* Whether the host has something there, as far as one may know. */
+bool record_host_has(struct record_host *host, const char *path);
+
 /* `path`: of the box, absolute. `is_there`: the box has it, or its place. `is_look`: nothing was to be opened. */
 bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
                          bool is_there, bool is_look);

@@ -106,8 +106,24 @@ static const char *seen_of_hidden(const struct coop_box *box)
     return box->plan.watch == PLAN_WATCH_LOOKUPS
                ? "not what every program looks for at its start"
                : "below directories of the root that the box does not have; in /etc, /tmp and "
-                 "other "
-                 "places that it has, and protected files, only with --explain=all";
+                 "other places that it has, only with --explain=all";
+}
+
+static const char *seen_of_protected(const struct coop_box *box)
+{
+    if (box->plan.watch == PLAN_WATCH_LOOKUPS)
+        return "writing, making and moving; reading is of the kind 'hidden'";
+    if (box->masks == BOX_MASKS_SOME)
+        return "reading only of the first that were hidden at the start: there are too many";
+    if (box->masks == BOX_MASKS_ALL)
+        return box->plan.is_root_view
+                   ? "reading only of what was hidden at the start, below the workspace's top level"
+                   : "reading only of what was hidden at the start";
+    return box->options.explain == COOP_EXPLAIN_WRITES ||
+                   box->options.explain == COOP_EXPLAIN_HIDDEN
+               ? "writing, making and moving; reading only with --explain=all: /dev/fuse is not "
+                 "there, or may not be used"
+               : "writing, making and moving; reading only with --explain";
 }
 
 static const char *by_cgroup_memory(const struct coop_box *box)
@@ -171,7 +187,7 @@ static const struct {
     { "datagram", by_sendto, NULL, seen_of_datagrams },
     { "bind", by_bind, NULL, NULL },
     { "dns", by_names, NULL, NULL },
-    { "protected", by_init, "writing, making and moving; reading is of the kind 'hidden'", NULL },
+    { "protected", by_init, NULL, seen_of_protected },
     { "read-only", by_writes, NULL, NULL },
     { "exec", by_writes, NULL, NULL },
     { "hidden", by_traps, NULL, seen_of_hidden },

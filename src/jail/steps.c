@@ -412,6 +412,37 @@ static long terminals(struct child *child, const struct step *step)
     return fd < 0 ? fd : attach(child, fd, step->target);
 }
 
+/* One that tells when somebody wants it: trap.h. */
+static long hide_by_node(const struct child *child, size_t index, long place)
+{
+    long fd = trap_clone_node(child, index);
+
+    if (fd < 0)
+        return fd;
+    long r =
+        raw(NR_MOVE_MOUNT, fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | MOVE_MOUNT_TO_EMPTY_PATH);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
+static long hide_by_pool(struct child *child, const struct step *step, bool is_directory,
+                         long place)
+{
+    const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC;
+    long fd = step_clone_of_pool(child, is_directory ? "e/d" : "e/f");
+
+    if (fd < 0)
+        return fd;
+    long set = step_set_attributes(fd, 0, attributes);
+    long r = set == -ENOSYS ? 0 : set;
+    if (r >= 0)
+        r = raw(NR_MOVE_MOUNT, fd, "", place, "", MOVE_MOUNT_EMPTY_PATH | MOVE_MOUNT_TO_EMPTY_PATH);
+    if (r == 0 && set == -ENOSYS)
+        r = remount_below(child->root_fd, step->target, attributes);
+    (void)raw(SYS_close, fd);
+    return r;
+}
+
 /* An empty thing of the same sort that nobody may open. What is not there needs no hiding. */
 static long hide(struct child *child, const struct step *step)
 {
@@ -427,21 +458,10 @@ static long hide(struct child *child, const struct step *step)
     if (place < 0)
         return place;
     long r = raw(SYS_fstat, place, &st);
-    long fd = r < 0 ? r : step_clone_of_pool(child, S_ISDIR(st.st_mode) ? "e/d" : "e/f");
-    if (fd >= 0) {
-        const uint64_t attributes = MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC;
-        long set = step_set_attributes(fd, 0, attributes);
-
-        r = set == -ENOSYS ? 0 : set;
-        if (r >= 0)
-            r = raw(NR_MOVE_MOUNT, fd, "", place, "",
-                    MOVE_MOUNT_EMPTY_PATH | MOVE_MOUNT_TO_EMPTY_PATH);
-        if (r == 0 && set == -ENOSYS)
-            r = remount_below(child->root_fd, step->target, attributes);
-        (void)raw(SYS_close, fd);
-    } else {
-        r = fd;
-    }
+    if (r == 0 && step->node && child->trap_fd >= 0)
+        r = hide_by_node(child, step->node - 1 + S_ISDIR(st.st_mode), place);
+    else if (r == 0)
+        r = hide_by_pool(child, step, S_ISDIR(st.st_mode), place);
     (void)raw(SYS_close, place);
     return r;
 }

@@ -158,6 +158,7 @@ int template_new(const coop_policy *policy, const struct host *host, bool has_tr
                    .project_fd = -1,
                    .watch_fd = -1,
                    .fuse_fd = -1,
+                   .trap_fd = -1,
                    .late_fds = { -1, -1 },
                    .device_fd = -1,
                    .listener_fd = -1,

@@ -9,65 +9,141 @@
 #define FIRST_NODE 2u /* the root has 1, and is shown nowhere */
 #define PROTOCOL   31 /* minor; what came later is of no use here */
 
-/* The name of a node; NULL: there is none. */
-static const char *name_of(const struct trap_fs *fs, uint64_t node, size_t *length)
-{
-    const char *at = fs->names;
+#define EXECUTES 0x20u /* among the flags of an open: FMODE_EXEC */
 
-    for (uint64_t i = FIRST_NODE; *at; i++) {
-        *length = strcspn(at, "/");
-        if (i == node)
-            return at;
-        at += *length + (at[*length] == '/');
-    }
-    return NULL;
+/* The node of a number, NULL: there is none. */
+static const struct trap_node *node_at(const struct trap_fs *fs, uint64_t number)
+{
+    return number >= FIRST_NODE && number - FIRST_NODE < fs->n ? &fs->nodes[number - FIRST_NODE]
+                                                               : NULL;
 }
 
-static uint64_t node_of(const struct trap_fs *fs, const char *name)
+const char *trap_node_name(size_t index, char buffer[TRAP_NUMBER_SIZE])
 {
-    const char *at = fs->names;
-    size_t n = strlen(name);
+    char *at = buffer + TRAP_NUMBER_SIZE;
 
-    for (uint64_t i = FIRST_NODE; *at; i++) {
-        size_t length = strcspn(at, "/");
-
-        if (length == n && memcmp(at, name, n) == 0)
-            return i;
-        at += length + (at[length] == '/');
-    }
-    return 0;
+    *--at = '\0';
+    do
+        *--at = (char)('0' + index % 10);
+    while ((index /= 10) > 0);
+    return at;
 }
 
-static void fill_attributes(const struct trap_fs *fs, uint64_t node, struct fuse_attr *out)
+static uint64_t number_of(const struct trap_fs *fs, const char *name)
 {
-    out->ino = node;
-    out->mode = S_IFDIR | 0755;
-    out->nlink = 2;
+    uint64_t index = 0;
+
+    if (!*name || strlen(name) > 6)
+        return 0;
+    for (; *name >= '0' && *name <= '9'; name++)
+        index = index * 10 + (uint64_t)(*name - '0');
+    return !*name && index < fs->n ? FIRST_NODE + index : 0;
+}
+
+static uint64_t take_number(char **at)
+{
+    uint64_t number = 0;
+
+    for (; **at && **at != ' '; (*at)++)
+        number = number << 4 | (uint64_t)(**at <= '9' ? **at - '0' : **at - 'a' + 10);
+    *at += **at == ' ';
+    return number;
+}
+
+size_t trap_read_nodes(char *text, struct trap_node *nodes, size_t max)
+{
+    size_t n = 0;
+
+    while (*text && n < max) {
+        struct trap_node *node = &nodes[n++];
+
+        node->mode = (uint32_t)take_number(&text);
+        node->error = (uint32_t)take_number(&text);
+        node->size = take_number(&text);
+        node->mtime_ns = (int64_t)take_number(&text);
+        node->path = text;
+        while (*text && !(text[0] == '/' && text[1] == '/'))
+            text++;
+        if (*text) {
+            *text = '\0';
+            text += 2;
+        }
+    }
+    return n;
+}
+
+static void fill_attributes(const struct trap_fs *fs, uint64_t number, struct fuse_attr *out)
+{
+    const struct trap_node *node = node_at(fs, number);
+    const int64_t second = 1000000000;
+
+    out->ino = number;
+    out->mode = node ? node->mode : S_IFDIR | 0700;
+    out->nlink = S_ISDIR(out->mode) ? 2 : 1;
     out->uid = fs->uid;
     out->gid = fs->gid;
     out->blksize = 4096;
+    if (!node)
+        return;
+    int64_t seconds = node->mtime_ns / second - (node->mtime_ns % second < 0);
+    out->size = node->size;
+    out->atime = out->mtime = out->ctime = (uint64_t)seconds;
+    out->atimensec = out->mtimensec = out->ctimensec =
+        (uint32_t)(node->mtime_ns - seconds * second);
+}
+
+static void fill_entry(const struct trap_fs *fs, uint64_t number, struct fuse_entry_out *out)
+{
+    out->nodeid = number;
+    out->entry_valid = out->attr_valid = FOR_EVER;
+    fill_attributes(fs, number, &out->attr);
 }
 
 /* What was found out about a request so far. */
 struct question {
     const struct trap_fs *fs;
     const struct fuse_in_header *header;
-    const char *body; /* with a NUL behind it */
+    const char *body;
+    size_t length; /* of it */
     struct trap_touch *touch;
 };
+
+/* A part of the body, zero where that is shorter. */
+static uint32_t word_at(const struct question *question, size_t offset)
+{
+    uint32_t word = 0;
+
+    if (offset + sizeof word <= question->length)
+        memcpy(&word, question->body + offset, sizeof word);
+    return word;
+}
+
+/* A mask is on a read-only mount, but for those who would open it. */
+static uint32_t error_of(const struct trap_node *node, uint32_t opcode)
+{
+    return opcode == FUSE_SETATTR ? EROFS : node ? node->error : ENOENT;
+}
 
 static void note_touch(const struct question *question, const char *name)
 {
     struct trap_touch *touch = question->touch;
-    size_t length = 0;
-    const char *directory = name_of(question->fs, question->header->nodeid, &length);
+    const struct trap_node *node = node_at(question->fs, question->header->nodeid);
 
-    if (!directory || length >= sizeof touch->directory || strlen(name) >= sizeof touch->name)
+    if (!node || strlen(name) >= sizeof touch->name)
         return;
-    memcpy(touch->directory, directory, length);
-    touch->directory[length] = '\0';
+    touch->node = node;
     memcpy(touch->name, name, strlen(name) + 1);
     touch->pid = question->header->pid;
+    touch->error = error_of(node, question->header->opcode);
+    if (question->header->opcode == FUSE_SETATTR)
+        return;
+    touch->wants = TRAP_WANTS_READ;
+    if (question->header->opcode == FUSE_OPEN &&
+        word_at(question, offsetof(struct fuse_open_in, flags)) & EXECUTES)
+        touch->wants = TRAP_WANTS_EXECUTE;
+    touch->is_asked = question->header->opcode == FUSE_ACCESS;
+    if (touch->is_asked)
+        touch->wants = word_at(question, offsetof(struct fuse_access_in, mask)) & 7u;
 }
 
 static size_t answer_init(const struct question *question, void *out)
@@ -77,6 +153,7 @@ static size_t answer_init(const struct question *question, void *out)
     (void)question;
     init->major = FUSE_KERNEL_VERSION;
     init->minor = PROTOCOL;
+    init->flags = FUSE_DO_READDIRPLUS;
     init->max_write = 4096;
     init->max_background = 1;
     init->congestion_threshold = 1;
@@ -89,12 +166,48 @@ static size_t answer_lookup(const struct question *question, void *out)
 
     if (question->header->nodeid != FUSE_ROOT_ID)
         return 0;
-    entry->nodeid = node_of(question->fs, question->body);
-    if (!entry->nodeid)
+    uint64_t number = number_of(question->fs, question->body);
+    if (!number)
         return 0;
-    entry->entry_valid = entry->attr_valid = FOR_EVER;
-    fill_attributes(question->fs, entry->nodeid, &entry->attr);
+    fill_entry(question->fs, number, entry);
     return sizeof *entry;
+}
+
+/* The root is opened to make all nodes known at once, and by us alone: nobody else sees it. */
+static size_t answer_open_root(const struct question *question, void *out)
+{
+    (void)out; /* zeroes */
+    return question->header->nodeid == FUSE_ROOT_ID ? sizeof(struct fuse_open_out) : 0;
+}
+
+static size_t answer_names(const struct question *question, void *out)
+{
+    size_t room = word_at(question, offsetof(struct fuse_read_in, size));
+    size_t at = word_at(question, offsetof(struct fuse_read_in, offset));
+    size_t size = 0;
+
+    if (question->header->nodeid != FUSE_ROOT_ID)
+        return 0;
+    if (room > TRAP_ANSWER_MAX - sizeof(struct fuse_out_header))
+        room = TRAP_ANSWER_MAX - sizeof(struct fuse_out_header);
+    for (; at < question->fs->n; at++) {
+        char buffer[TRAP_NUMBER_SIZE];
+        const char *name = trap_node_name(at, buffer);
+        struct fuse_direntplus *entry = (void *)((char *)out + size);
+        size_t length = strlen(name);
+        size_t needed = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + length);
+
+        if (size + needed > room)
+            break;
+        fill_entry(question->fs, FIRST_NODE + at, &entry->entry_out);
+        entry->dirent.ino = FIRST_NODE + at;
+        entry->dirent.off = at + 1;
+        entry->dirent.namelen = (uint32_t)length;
+        entry->dirent.type = (question->fs->nodes[at].mode & S_IFMT) >> 12;
+        memcpy(entry->dirent.name, name, length);
+        size += needed;
+    }
+    return size;
 }
 
 static size_t answer_attributes(const struct question *question, void *out)
@@ -119,7 +232,7 @@ static size_t answer_statfs(const struct question *question, void *out)
 /* A row without an answer refuses. */
 static const struct {
     uint32_t opcode;
-    size_t (*answer)(const struct question *question, void *out); /* its length; 0: ENOENT */
+    size_t (*answer)(const struct question *question, void *out); /* its length; 0: refused */
     bool has_name;
     bool is_touch; /* where it is refused */
     bool is_silent;
@@ -129,8 +242,10 @@ static const struct {
     { FUSE_GETATTR, answer_attributes, false, false, false },
     { FUSE_STATFS, answer_statfs, false, false, false },
     { FUSE_OPEN, NULL, false, true, false },
-    { FUSE_OPENDIR, NULL, false, true, false },
+    { FUSE_OPENDIR, answer_open_root, false, true, false },
+    { FUSE_READDIRPLUS, answer_names, false, false, false },
     { FUSE_ACCESS, NULL, false, true, false },
+    { FUSE_SETATTR, NULL, false, true, false },
     { FUSE_FORGET, NULL, false, false, true },
     { FUSE_BATCH_FORGET, NULL, false, false, true },
     { FUSE_INTERRUPT, NULL, false, false, true },
@@ -148,7 +263,8 @@ size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,
     if (length < sizeof *header || header->len != length)
         return 0;
     const char *body = (const char *)(header + 1);
-    struct question question = { fs, header, body, touch };
+    struct question question = { fs, header, body, length - sizeof *header, touch };
+    const struct trap_node *node = node_at(fs, header->nodeid);
     memset(answer, 0, TRAP_ANSWER_MAX);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].opcode != header->opcode)
@@ -158,7 +274,7 @@ size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,
         bool is_whole = !rows[i].has_name || memchr(body, '\0', length - sizeof *header);
         if (rows[i].answer && is_whole)
             size = rows[i].answer(&question, out + 1);
-        error = size ? 0 : -ENOENT;
+        error = size ? 0 : -(int)error_of(node, header->opcode);
         if (error && rows[i].is_touch && is_whole)
             note_touch(&question, rows[i].has_name ? body : "");
     }

@@ -1,10 +1,15 @@
 /*
- * trap.h - a file system of directories in which nothing is ever found
+ * trap.h - a file system in which nothing is ever found, and nothing can be opened
  *
  * The kernel tells nobody of a path that is not there. So where the box lacks a directory of the
  * host's root, "/home" say, it has one of these instead: a FUSE file system that the box's init
  * serves. Its answer to everything below is ENOENT, as if there were nothing, and the question says
  * what was looked for. Innocent paths never come here, so they cost nothing.
+ *
+ * Masks are nodes of it as well: files and directories of which everybody may see that they are there,
+ * with the size and time of what they cover, and which answer EACCES to whoever wants more.
+ *
+ * Its root is shown nowhere; it has a name for each node, "0", "1" ...
  *
  * This file knows the protocol and nothing else: which answer to which question. The questions are the
  * kernel's, but their names are hostile.
@@ -17,21 +22,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRAP_REQUEST_MAX 8192 /* the kernel wants to be offered so much */
-#define TRAP_ANSWER_MAX  256
+#include "plan/trap_nodes.h"
+
+#define TRAP_REQUEST_MAX 8192        /* the kernel wants to be offered so much */
+#define TRAP_ANSWER_MAX  (4096 + 16) /* a page of names, and the head */
 #define TRAP_NAME_MAX    256
 
 struct trap_fs {
-    const char *names; /* of the directories, "home/root/srv" */
+    const struct trap_node *nodes;
+    size_t n;
     uint32_t uid, gid; /* their owner */
 };
 
+/* What was wanted of a node itself. */
+#define TRAP_WANTS_READ    4u
+#define TRAP_WANTS_WRITE   2u
+#define TRAP_WANTS_EXECUTE 1u
+
 /* Somebody came into a trap. */
 struct trap_touch {
-    char directory[TRAP_NAME_MAX]; /* "home"; "": nobody did */
-    char name[TRAP_NAME_MAX];      /* what was looked for in it; "": the directory itself */
-    uint32_t pid;                  /* who, in the pid namespace of the mount; 0: not known */
+    const struct trap_node *node; /* NULL: nobody did */
+    char name[TRAP_NAME_MAX];     /* what was looked for in it; "": the node itself */
+    uint32_t error;               /* what is answered */
+    unsigned wants;               /* of the node itself; 0: to change what is known of it */
+    bool is_asked;                /* only whether that would be granted: access(2), chdir(2) */
+    uint32_t pid;                 /* who, in the pid namespace of the mount; 0: not known */
 };
+
+/* From the text of trap_nodes.h, which is cut to pieces and kept; how many. */
+size_t trap_read_nodes(char *text, struct trap_node *nodes, size_t max);
+
+/* The name of a node in the root. */
+#define TRAP_NUMBER_SIZE 24
+const char *trap_node_name(size_t index, char buffer[TRAP_NUMBER_SIZE]);
 
 /* The answer to a request, and its length; 0: none is due. */
 size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,

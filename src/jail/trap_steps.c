@@ -4,15 +4,22 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <stddef.h>
 #include <sys/wait.h>
 
+#include "jail/mask_steps.h"
 #include "jail/trap.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define TRAP_ATTRIBUTES (MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC)
-#define NUMBER_SIZE     24
+/*
+ * A mask could be executed and written to, were it not that nothing can be opened: so these attempts are
+ * seen as well, and fail as they do with an ordinary mask, whose mode is looked at before its mount.
+ */
+#define MASK_ATTRIBUTES (MOUNT_NO_SUID | MOUNT_NO_DEV)
+#define TRAP_ATTRIBUTES (MASK_ATTRIBUTES | MOUNT_READ_ONLY | MOUNT_NO_EXEC)
+#define FEW             3 /* so many are looked up one by one */
 
 /*
  * One request, if there is one; false: nobody will ask any more. What the command itself asks, when
@@ -28,7 +35,7 @@ static bool serve_once(struct child *child, const struct trap_fs *fs)
     if (n < 0) /* ENOENT: the question was taken back meanwhile */
         return n == -EINTR || n == -EAGAIN || n == -ENOENT;
     size_t length = trap_answer(fs, request, (size_t)n, answer, &touch);
-    bool is_late = touch.directory[0] && child->helper_pid > 0 &&
+    bool is_late = touch.node && child->helper_pid > 0 &&
                    __atomic_load_n(&child->command_alive, __ATOMIC_ACQUIRE) == 0;
     if (is_late && raw(SYS_write, child->late_fds[1], request, n) == n)
         return true;
@@ -37,15 +44,18 @@ static bool serve_once(struct child *child, const struct trap_fs *fs)
     return n > 0;
 }
 
-static struct trap_fs fs_of(const char *names)
+static struct trap_fs fs_of(const struct child *child)
 {
-    return (struct trap_fs){ names, (uint32_t)raw(SYS_getuid), (uint32_t)raw(SYS_getgid) };
+    const struct plan_traps *traps = child->plan->traps;
+
+    return (struct trap_fs){ traps->nodes, traps->n, (uint32_t)raw(SYS_getuid),
+                             (uint32_t)raw(SYS_getgid) };
 }
 
 static int helper_main(void *argument)
 {
     struct child *child = argument;
-    const struct trap_fs fs = fs_of(child->traps);
+    const struct trap_fs fs = fs_of(child);
 
     struct pollfd fds[] = { { .fd = child->fuse_fd, .events = POLLIN },
                             { .fd = child->helper_fd, .events = POLLIN } };
@@ -61,20 +71,11 @@ static int helper_main(void *argument)
     }
 }
 
-static const char *decimal(unsigned long number, char *end)
-{
-    *--end = '\0';
-    do
-        *--end = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    return end;
-}
-
 static long set(long fs, const char *name, unsigned long value)
 {
-    char number[NUMBER_SIZE];
+    char number[TRAP_NUMBER_SIZE];
 
-    return raw(NR_FSCONFIG, fs, FSCONFIG_STRING, name, decimal(value, number + sizeof number), 0);
+    return raw(NR_FSCONFIG, fs, FSCONFIG_STRING, name, trap_node_name(value, number), 0);
 }
 
 /* With allow_other, members of the box's user namespace get in, and nobody else: nobody outside can be
@@ -97,7 +98,7 @@ static long make_fs(int fuse_fd)
     if (r >= 0)
         r = raw(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0);
     if (r >= 0)
-        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, TRAP_ATTRIBUTES);
+        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, MASK_ATTRIBUTES);
     if (fs >= 0)
         (void)raw(SYS_close, fs);
     return r;
@@ -139,33 +140,65 @@ void trap_release(struct child *child)
     (void)raw(SYS_fcntl, child->fuse_fd, F_SETFL, O_RDWR);
 }
 
-static long attach(struct child *child, long mount_fd, const char *name)
+/* As getdents64(2) writes it. */
+struct linux_entry {
+    uint64_t ino;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+/*
+ * Every node at once, by reading the root, so that nobody waits for each: the names come with all that
+ * the kernel wants to know of a node.
+ */
+static void learn_nodes(const struct child *child)
 {
-    long tree = raw(NR_OPEN_TREE, mount_fd, name, OPEN_TREE_CLONE_TREE | O_CLOEXEC);
+    struct linux_entry entry;
+    _Alignas(8) char entries[8192];
+    size_t n_seen = 0;
+    long fd = raw(SYS_openat, child->trap_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long n = fd;
+
+    while (n >= 0 && n_seen < child->plan->traps->n &&
+           (n = raw(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        for (long at = 0; at < n; at += entry.length, n_seen++)
+            __builtin_memcpy(&entry, entries + at, offsetof(struct linux_entry, name));
+    if (fd >= 0)
+        (void)raw(SYS_close, fd);
+}
+
+long trap_clone_node(const struct child *child, size_t index)
+{
+    char number[TRAP_NUMBER_SIZE];
+
+    return raw(NR_OPEN_TREE, child->trap_fd, trap_node_name(index, number),
+               OPEN_TREE_CLONE_TREE | O_CLOEXEC);
+}
+
+static long attach(const struct child *child, size_t index)
+{
+    long tree = trap_clone_node(child, index);
 
     if (tree < 0)
         return tree;
-    long r = raw(NR_MOVE_MOUNT, tree, "", child->root_fd, name, MOVE_MOUNT_EMPTY_PATH);
+    (void)step_set_attributes(tree, 0, TRAP_ATTRIBUTES); /* it is no wall */
+    long r = raw(NR_MOVE_MOUNT, tree, "", child->root_fd, child->plan->traps->nodes[index].path,
+                 MOVE_MOUNT_EMPTY_PATH);
     (void)raw(SYS_close, tree);
     return r;
 }
 
-static long attach_all(struct child *child, long mount_fd)
+/* The directories; masks are put where their own steps say. */
+static long attach_all(const struct child *child)
 {
-    char name[TRAP_NAME_MAX];
+    const struct plan_traps *traps = child->plan->traps;
     long r = 0;
 
-    for (const char *at = child->traps; r == 0 && *at;) {
-        size_t n = 0;
-
-        while (at[n] && at[n] != '/' && n < sizeof name - 1) {
-            name[n] = at[n];
-            n++;
-        }
-        name[n] = '\0';
-        r = attach(child, mount_fd, name);
-        at += n + (at[n] == '/');
-    }
+    for (size_t i = 0; r == 0 && i < traps->n; i++)
+        if (traps->nodes[i].error == ENOENT)
+            r = attach(child, i);
     return r;
 }
 
@@ -180,46 +213,55 @@ static void close_device(struct child *child)
 static int open_device(const struct child *child)
 {
     static const char own[] = "self/fd/";
-    char path[sizeof own + NUMBER_SIZE];
-    char number[NUMBER_SIZE];
+    char path[sizeof own + TRAP_NUMBER_SIZE];
+    char number[TRAP_NUMBER_SIZE];
     char *to = path;
 
     if (child->device_fd < 0)
         return (int)raw(SYS_openat, AT_FDCWD, "/dev/fuse", O_RDWR | O_CLOEXEC);
     for (const char *p = own; *p; p++)
         *to++ = *p;
-    for (const char *p = decimal((unsigned long)child->device_fd, number + sizeof number); *p; p++)
+    for (const char *p = trap_node_name((size_t)child->device_fd, number); *p; p++)
         *to++ = *p;
     *to = '\0';
     return (int)raw(SYS_openat, child->proc_fd, path, O_RDWR | O_CLOEXEC);
+}
+
+/* Out of sight, as the pool is: what is nowhere cannot be cloned before 6.15, and its last close would
+ * wait. */
+static long park(const struct child *child, long mount_fd)
+{
+    return child->proc_fd >= 0
+               ? raw(NR_MOVE_MOUNT, mount_fd, "", child->root_fd, "proc", MOVE_MOUNT_EMPTY_PATH)
+               : raw(NR_MOVE_MOUNT, mount_fd, "", AT_FDCWD, "/sys", MOVE_MOUNT_EMPTY_PATH);
 }
 
 /* Nothing is lost without them but records: so a host that has no FUSE is no reason to fail. What
  * fails when there is one, is. */
 long trap_make(struct child *child, const struct step *step)
 {
-    const struct trap_fs fs = fs_of(step->source);
-
+    (void)step;
+    if (child->plan->traps->n == 0)
+        return 0;
+    const struct trap_fs fs = fs_of(child);
     if (child->fuse_fd < 0)
         child->fuse_fd = open_device(child);
     if (child->fuse_fd < 0)
         return 0;
-    child->traps = step->source;
     long mount_fd = make_fs(child->fuse_fd);
     if (mount_fd < 0) {
         close_device(child);
         return 0;
     }
+    child->trap_fd = (int)mount_fd;
     /* The first request is the kernel's greeting, and it is there already. */
     long r = serve_once(child, &fs) ? start_helper(child) : -EIO;
     if (r == 0)
-        r = attach_all(child, mount_fd);
-    /* Out of sight, as the pool is: the last close of a mount that is nowhere would wait. */
-    if (child->proc_fd >= 0)
-        (void)raw(NR_MOVE_MOUNT, mount_fd, "", child->root_fd, "proc", MOVE_MOUNT_EMPTY_PATH);
-    else
-        (void)raw(NR_MOVE_MOUNT, mount_fd, "", AT_FDCWD, "/sys", MOVE_MOUNT_EMPTY_PATH);
-    (void)raw(SYS_close, mount_fd);
+        r = park(child, mount_fd);
+    if (r == 0 && fs.n > FEW)
+        learn_nodes(child);
+    if (r == 0)
+        r = attach_all(child);
     child->has_traps = r == 0;
     return r;
 }

@@ -12,5 +12,8 @@
 /* A host without a usable /dev/fuse has none: child->has_traps says so. */
 long trap_make(struct child *child, const struct step *step);
 
+/* A mount of one node, detached; or -errno. Only where child->trap_fd is open. */
+long trap_clone_node(const struct child *child, size_t index);
+
 /* Ends the helper; what is asked from now on waits for init. */
 void trap_release(struct child *child);

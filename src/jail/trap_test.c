@@ -7,7 +7,14 @@
 
 #include "check.h"
 
-static const struct trap_fs fs = { "home/root/srv", 7, 8 };
+static const struct trap_node nodes[] = {
+    { .path = "home", .mode = S_IFDIR | 0755, .error = ENOENT },
+    { .path = "root", .mode = S_IFDIR | 0755, .error = ENOENT },
+    { .path = "srv", .mode = S_IFDIR | 0755, .error = ENOENT },
+    { .path = "work/.env", .mode = S_IFREG | 0111, .error = EACCES, .size = 12, .mtime_ns = -1 },
+    { .path = "work/keys", .mode = S_IFDIR, .error = EACCES },
+};
+static const struct trap_fs fs = { nodes, 5, 7, 8 };
 
 struct said {
     size_t length;
@@ -51,7 +58,7 @@ TEST(greets)
 
 TEST(the_root_has_the_traps_and_nothing_else)
 {
-    const char *const names[] = { "home", "root", "srv" };
+    const char *const names[] = { "0", "1", "2" };
 
     for (uint64_t i = 0; i < 3; i++) {
         struct said said = ask(FUSE_LOOKUP, 1, names[i], strlen(names[i]) + 1);
@@ -61,10 +68,12 @@ TEST(the_root_has_the_traps_and_nothing_else)
         memcpy(&entry, said.body, sizeof entry);
         CHECK(entry.nodeid == 2 + i && entry.attr.uid == 7 && entry.attr.gid == 8);
         CHECK(S_ISDIR(entry.attr.mode) && entry.entry_valid > 1000000);
-        CHECK_STR(said.touch.directory, "");
+        CHECK(!said.touch.node);
     }
-    CHECK(ask(FUSE_LOOKUP, 1, "hom", 4).header.error == -ENOENT);
-    CHECK(ask(FUSE_LOOKUP, 1, "homer", 6).header.error == -ENOENT);
+    CHECK(ask(FUSE_LOOKUP, 1, "5", 2).header.error == -ENOENT);
+    CHECK(ask(FUSE_LOOKUP, 1, "home", 5).header.error == -ENOENT);
+    CHECK(ask(FUSE_LOOKUP, 1, "1x", 3).header.error == -ENOENT);
+    CHECK(ask(FUSE_LOOKUP, 1, "99999999999999999999", 21).header.error == -ENOENT);
     CHECK(ask(FUSE_LOOKUP, 1, "", 1).header.error == -ENOENT);
 }
 
@@ -73,19 +82,75 @@ TEST(a_trap_has_nothing_and_tells_what_was_looked_for)
     struct said said = ask(FUSE_LOOKUP, 3, "somebody", 9);
 
     CHECK(said.length == sizeof said.header && said.header.error == -ENOENT);
-    CHECK_STR(said.touch.directory, "root");
+    CHECK(said.touch.node == &nodes[1]);
     CHECK_STR(said.touch.name, "somebody");
     CHECK(said.touch.pid == 5);
     const uint32_t whole[] = { FUSE_OPEN, FUSE_OPENDIR, FUSE_ACCESS };
     for (size_t i = 0; i < 3; i++) {
         said = ask(whole[i], 4, "12345678", 8);
         CHECK(said.header.error == -ENOENT);
-        CHECK_STR(said.touch.directory, "srv");
+        CHECK(said.touch.node == &nodes[2]);
         CHECK_STR(said.touch.name, "");
     }
     said = ask(FUSE_GETATTR, 2, "", 0);
     CHECK(said.header.error == 0);
-    CHECK_STR(said.touch.directory, "");
+    CHECK(!said.touch.node);
+}
+
+TEST(a_mask_is_seen_and_not_opened)
+{
+    struct said said = ask(FUSE_LOOKUP, 1, "3", 2);
+    struct fuse_entry_out entry;
+    const struct fuse_open_in executes = { .flags = 0x20 };
+    const struct fuse_access_in writes = { .mask = 2 };
+
+    memcpy(&entry, said.body, sizeof entry);
+    CHECK(entry.attr.mode == (S_IFREG | 0111) && entry.attr.size == 12 && entry.attr.nlink == 1);
+    CHECK((int64_t)entry.attr.mtime == -1 && entry.attr.mtimensec == 999999999);
+    said = ask(FUSE_OPEN, 5, "\0\0\0\0\0\0\0", 8);
+    CHECK(said.header.error == -EACCES && said.touch.node == &nodes[3]);
+    CHECK(said.touch.wants == TRAP_WANTS_READ && !said.touch.is_asked);
+    said = ask(FUSE_OPEN, 5, &executes, sizeof executes);
+    CHECK(said.header.error == -EACCES && said.touch.wants == TRAP_WANTS_EXECUTE);
+    said = ask(FUSE_ACCESS, 5, &writes, sizeof writes);
+    CHECK(said.header.error == -EACCES && said.touch.wants == TRAP_WANTS_WRITE);
+    CHECK(said.touch.is_asked);
+    said = ask(FUSE_LOOKUP, 6, "id_rsa", 7);
+    CHECK(said.header.error == -EACCES && said.touch.node == &nodes[4]);
+    CHECK_STR(said.touch.name, "id_rsa");
+    CHECK(ask(FUSE_OPENDIR, 6, "12345678", 8).header.error == -EACCES);
+}
+
+/* As many as fit, from where it was left. */
+TEST(the_root_tells_all_names_at_once)
+{
+    struct fuse_read_in in = { .size = 2 * 160 };
+    struct said said = ask(FUSE_OPENDIR, 1, "12345678", 8);
+    struct fuse_direntplus entry;
+
+    CHECK(said.header.error == 0);
+    said = ask(FUSE_READDIRPLUS, 1, &in, sizeof in);
+    CHECK(said.header.error == 0 && said.length == sizeof said.header + 2 * 160);
+    in.size = 100000;
+    in.offset = 2;
+    said = ask(FUSE_READDIRPLUS, 1, &in, sizeof in);
+    CHECK(said.length == sizeof said.header + 3 * 160);
+    memcpy(&entry, said.body + 160, FUSE_NAME_OFFSET_DIRENTPLUS);
+    CHECK(entry.entry_out.nodeid == 5 && entry.dirent.off == 4 && entry.dirent.namelen == 1);
+    CHECK(ask(FUSE_READDIRPLUS, 2, &in, sizeof in).header.error == -ENOENT);
+}
+
+TEST(nodes_are_read_from_their_text)
+{
+    char text[] = "41ed 2 0 0 home//8049 d c ffffffffffffffff work/a b\n/.env//";
+    struct trap_node out[3];
+
+    CHECK(trap_read_nodes(text, out, 3) == 2);
+    CHECK_STR(out[0].path, "home");
+    CHECK(out[0].mode == 040755 && out[0].error == ENOENT);
+    CHECK_STR(out[1].path, "work/a b\n/.env");
+    CHECK(out[1].mode == 0100111 && out[1].error == EACCES && out[1].size == 12);
+    CHECK(out[1].mtime_ns == -1);
 }
 
 TEST(what_wants_no_answer_gets_none)
@@ -105,13 +170,13 @@ TEST(rubbish_is_refused)
     CHECK(ask(FUSE_MKDIR, 2, "x", 2).header.error == -ENOSYS);
     CHECK(ask(4711, 2, "", 0).header.error == -ENOSYS);
     CHECK(ask(FUSE_LOOKUP, 99, "x", 2).header.error == -ENOENT);
-    CHECK_STR(ask(FUSE_LOOKUP, 99, "x", 2).touch.directory, "");
+    CHECK(!ask(FUSE_LOOKUP, 99, "x", 2).touch.node);
     CHECK(ask(FUSE_LOOKUP, 2, "no end", 6).header.error == -ENOENT);
-    CHECK_STR(ask(FUSE_LOOKUP, 2, "no end", 6).touch.directory, "");
+    CHECK(!ask(FUSE_LOOKUP, 2, "no end", 6).touch.node);
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
     CHECK(ask(FUSE_LOOKUP, 2, name, sizeof name).header.error == -ENOENT);
-    CHECK_STR(ask(FUSE_LOOKUP, 2, name, sizeof name).touch.directory, "");
+    CHECK(!ask(FUSE_LOOKUP, 2, name, sizeof name).touch.node);
     CHECK(trap_answer(&fs, &header, sizeof header, answer, &touch) == 0);
     CHECK(trap_answer(&fs, &header, 3, answer, &touch) == 0);
 }

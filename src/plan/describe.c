@@ -34,7 +34,7 @@ static const char *const names[STEP_KINDS] = {
     [STEP_MASK] = "hide",
     [STEP_COVER] = "show without its secrets",
     [STEP_SEAL_ROOT] = "make the root read-only",
-    [STEP_TRAPS] = "watch what is hidden below",
+    [STEP_TRAPS] = "watch what is hidden",
     [STEP_ENTER_ROOT] = "enter the root",
     [STEP_DROP_HOST_ROOT] = "drop the host's root",
     [STEP_NETWORK] = "private network",
@@ -124,8 +124,10 @@ void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t
         return;
     case STEP_CHANGE_DIRECTORY:
     case STEP_HOSTNAME:
-    case STEP_TRAPS:
         (void)snprintf(out, size, "%s '%s'", name, step->source);
+        return;
+    case STEP_TRAPS:
+        (void)snprintf(out, size, "%s", name);
         return;
     case STEP_ID_MAP:
         (void)snprintf(out, size, "%s: user '%s', group '%s' (inside outside count)", name,

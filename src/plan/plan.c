@@ -176,6 +176,7 @@ void plan_release(struct plan *plan)
         .enforced = plan->enforced,
         .watch = plan->watch,
         .watch_memory = plan->watch_memory,
+        .is_root_view = plan->is_root_view,
         .has_tty = plan->has_tty,
         .n_never = plan->n_never,
         .never_texts = take_ptr(plan->never_texts),

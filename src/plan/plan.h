@@ -18,6 +18,7 @@
 #include "coop/result.h"
 #include "net/gate_inside.h"
 #include "net/nat_inside.h"
+#include "plan/trap_nodes.h"
 #include "policy/policy.h"
 
 /* Where a step runs. */
@@ -47,6 +48,7 @@ enum step_kind {
     STEP_TMPFS,
     STEP_PROC,
     STEP_TERMINALS,
+    STEP_TRAPS, /* what is watched by a file system of init's: jail/trap.h */
     STEP_HIDE,
     STEP_PRISTINE,
     STEP_HOLD,
@@ -55,7 +57,6 @@ enum step_kind {
     STEP_MASK,
     STEP_COVER,
     STEP_SEAL_ROOT,
-    STEP_TRAPS, /* where directories of the host's root are not shown: jail/trap.h */
     STEP_ENTER_ROOT,
     STEP_DROP_HOST_ROOT,
     STEP_NETWORK,
@@ -106,6 +107,7 @@ struct step {
     const char *source; /* host path, link text, map ... */
     const char *target; /* path in the box without its leading slash, or a name */
     size_t length;      /* of source, where it is data */
+    unsigned node;      /* of the plan's traps, from 1: it covers the target; 0: none does */
 };
 
 /* One Landlock rule: a path of the box and what may be done below it. */
@@ -263,9 +265,9 @@ struct plan {
     unsigned short seccomp_length;
     struct plan_enforced enforced;
     enum plan_watch watch;
-    const char *traps; /* names of the root that are hidden and watched, "home/srv"; NULL: none */
-    bool wants_traps;  /* and this plan makes them */
-    bool watch_memory; /* no cgroup holds the memory limit: the supervisor samples */
+    struct plan_traps *traps; /* what is watched by FUSE; NULL: nothing */
+    bool wants_traps;         /* and this plan makes them */
+    bool watch_memory;        /* no cgroup holds the memory limit: the supervisor samples */
     bool has_tty;
     int *fds; /* sources, held so that their inode numbers stay theirs */
     size_t n_fds, fds_capacity;
@@ -296,7 +298,7 @@ struct plan_request {
     void *context;
     bool tty;
     enum plan_watch watch;                       /* at least so much */
-    bool traps;                                  /* hidden directories of the root as well */
+    bool traps;                                  /* what is hidden, by FUSE: trap_nodes.h */
     bool is_for_reading;                         /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */

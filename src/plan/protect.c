@@ -108,7 +108,27 @@ static struct step *add_step(struct plan *plan, enum step_kind kind, const char 
     return step;
 }
 
-static void add_mask(struct plan *plan, const char *path, const struct protect_found *found)
+/* What tells when somebody wants it: 0 where there is no such thing, and an ordinary mask is put. */
+static unsigned add_trap(struct plan *plan, const struct place *place, const char *path,
+                         const struct step *step)
+{
+    bool is_directory = S_ISDIR(step->mode);
+
+    if (!plan->traps || !(is_directory || S_ISREG(step->mode)))
+        return 0;
+    return plan_trap_add(
+        plan,
+        &(struct trap_node){
+            .path = plan_text(plan, "%s%s%s", place->target + 1, place->target[1] ? "/" : "", path),
+            .mode = is_directory ? S_IFDIR : S_IFREG | (uint32_t)(step->mode & 0111),
+            .error = EACCES,
+            .size = is_directory ? TRAP_EMPTY : step->value,
+            .mtime_ns = (int64_t)step->value2,
+        });
+}
+
+static void add_mask(struct plan *plan, const struct place *place, const char *path,
+                     const struct protect_found *found)
 {
     const char *words = words_of(plan, found->rule);
     struct step *step = add_step(plan, STEP_MASK, path, found);
@@ -118,6 +138,7 @@ static void add_mask(struct plan *plan, const char *path, const struct protect_f
         (uint64_t)(found->st.st_mtim.tv_sec * INT64_C(1000000000) + found->st.st_mtim.tv_nsec);
     step->source = words;
     step->length = plan->n_masks++;
+    step->node = add_trap(plan, place, path, step);
 }
 
 static void add_keep(struct plan *plan, const char *path, const struct protect_found *found)
@@ -135,7 +156,7 @@ static void add_config(struct plan *plan, const struct place *place, const char 
     enum protect_config how = protect_config_show(place->root_fd, found->path, &shown);
 
     if (how == PROTECT_CONFIG_UNREADABLE) {
-        add_mask(plan, path, found);
+        add_mask(plan, place, path, found);
         return;
     }
     if (how == PROTECT_CONFIG_PLAIN) {
@@ -261,7 +282,7 @@ static void emit_found(struct plan *plan, const struct place *place,
     path = plan_copy(plan, path);
     switch (found->kind) {
     case FOUND_HIDE:
-        add_mask(plan, path, found);
+        add_mask(plan, place, path, found);
         break;
     case FOUND_KEEP:
         add_keep(plan, path, found);

@@ -358,8 +358,6 @@ static int build_whole(struct view *view, const struct plan_request *request, co
     r = view_emit(view, part, err);
     if (r < 0)
         return r;
-    if (part == PLAN_WHOLE)
-        view_emit_traps(plan);
     plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
     /* The kernel waits for all processors here; the command's process can use that time. */
     plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_LAST);
@@ -370,10 +368,10 @@ static int build_on_template(struct view *view, const struct plan_request *reque
                              coop_error **err)
 {
     view_add_pool(view->plan);
-    plan_protect_emit_all(view->plan); /* before our own /proc covers what is out of sight */
-    if (request->traps)
-        view->plan->traps = request->template->traps;
-    view_emit_traps(view->plan); /* likewise */
+    if (request->traps && request->template->traps)
+        view_take_traps(view->plan, request->template->traps->directories);
+    view_emit_traps(view->plan);       /* before our own /proc covers what is out of sight */
+    plan_protect_emit_all(view->plan); /* likewise */
     view_add_own_defaults(view);
     add_policy_own(view);
     int r = view_sort(view, err);
@@ -385,10 +383,14 @@ static int build_on_template(struct view *view, const struct plan_request *reque
 int plan_view(struct plan *plan, const struct plan_request *request, coop_error **err)
 {
     struct view view = { .plan = plan, .tmp_fd = request->tmp_fd };
+
+    if (request->traps && plan->tier >= COOP_TIER_NAMESPACES)
+        plan_traps_new(plan);
     int r = request->part == PLAN_ON_TEMPLATE ? build_on_template(&view, request, err)
                                               : build_whole(&view, request, err);
 
     free(view.mounts);
+    plan_traps_finish(plan);
     plan_enforce_seal(plan);
     if (r == 0 && request->part != PLAN_TEMPLATE)
         plan_add(plan, STEP_HOSTNAME, STAGE_BOX)->source = plan->policy->hostname;

@@ -127,6 +127,8 @@ static void emit_mount(struct plan *plan, const struct view_mount *mount)
     step->dev = mount->dev;
     step->ino = mount->ino;
     step->value = mount->size;
+    if (mount->kind == VIEW_HIDE)
+        step->node = view_trap_hidden(plan, mount->target);
 }
 
 static int emit_mount_points(struct view *view, coop_error **err)
@@ -220,6 +222,8 @@ int view_emit(struct view *view, enum plan_part part, coop_error **err)
         if (view->mounts[i].by_seal)
             emit_mount(plan, &view->mounts[i]);
     plan_add(plan, STEP_SEAL_ROOT, STAGE_BOX);
+    if (part == PLAN_WHOLE)
+        view_emit_traps(plan);
     if (plan->is_root_view)
         emit_project(view);
     for (size_t i = 0; i < view->n; i++) {

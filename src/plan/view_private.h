@@ -51,9 +51,14 @@ struct view_mount *view_add(struct view *view, enum view_kind kind, const char *
  * are looked at. */
 bool view_has_name(const struct view *view, size_t n_mounts, const char *name);
 
-/* Directories for the traps, when everything else has its place; and the step that makes them. */
+/* Directories for the traps, when everything else has its place; and the step that makes them, before
+ * the first mask. */
 void view_add_traps(struct view *view);
+void view_take_traps(struct plan *plan, const char *directories); /* of a template */
 void view_emit_traps(struct plan *plan);
+/* For what hides a path of which only the child will know what it is: the node of a file, and behind
+ * it that of a directory. */
+unsigned view_trap_hidden(struct plan *plan, const char *target);
 
 /* ---- the skeleton; nothing is copied */
 

@@ -1,14 +1,18 @@
 /*
- * view_traps.c - where the box lacks a directory of the host's root, a trap is put (jail/trap.h)
+ * view_traps.c - where the box lacks a directory of the host's root, a trap is put, and over what is
+ * blocked a node that nobody may open (jail/trap.h)
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "plan/view_private.h"
+#include "policy/path.h"
 
 #define LIST_MAX 512 /* all names together; init has room for no more */
 
@@ -47,24 +51,52 @@ void view_add_traps(struct view *view)
     struct plan *plan = view->plan;
     auto_buffer struct buffer names = { 0 };
 
-    if (plan->is_root_view)
+    if (plan->is_root_view || !plan->traps)
         return;
     list_missing(view, &names);
     if (names.failed || !names.length)
         return;
-    for (size_t at = 0; at < names.length;) {
-        size_t n = strcspn(names.data + at, "/");
+    view_take_traps(plan, plan_copy(plan, names.data));
+    for (size_t i = 0; i < plan->traps->n; i++)
+        view_make_directory(plan, plan->traps->nodes[i].path, 0755);
+}
 
-        view_make_directory(plan, plan_text(plan, "%.*s", (int)n, names.data + at), 0755);
-        at += n + 1;
+void view_take_traps(struct plan *plan, const char *directories)
+{
+    if (!plan->traps || !directories)
+        return;
+    plan->traps->directories = directories;
+    for (const char *at = directories; *at;) {
+        size_t n = strcspn(at, "/");
+
+        (void)plan_trap_add(plan, &(struct trap_node){ .path = plan_text(plan, "%.*s", (int)n, at),
+                                                       .mode = S_IFDIR | 0755,
+                                                       .error = ENOENT });
+        at += n + (at[n] == '/');
     }
-    plan->traps = plan_text(plan, "%s", names.data);
 }
 
 void view_emit_traps(struct plan *plan)
 {
-    if (!plan->traps)
+    bool has_masks = plan->protected || plan->policy->n_mounts > 0; /* perhaps */
+
+    if (!plan->traps || (!plan->traps->n && !has_masks))
         return;
     plan->wants_traps = true;
-    plan_add(plan, STEP_TRAPS, STAGE_BOX)->source = plan->traps;
+    plan_add(plan, STEP_TRAPS, STAGE_BOX);
+}
+
+unsigned view_trap_hidden(struct plan *plan, const char *target)
+{
+    struct trap_node node = { .path = target + 1, .mode = S_IFREG, .error = EACCES };
+    struct timespec now = { 0 };
+
+    if (!plan->traps || path_is_within(target, "/proc")) /* what nobody asks for */
+        return 0;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    node.mtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    unsigned number = plan_trap_add(plan, &node);
+    node.mode = S_IFDIR;
+    node.size = TRAP_EMPTY;
+    return number && plan_trap_add(plan, &node) ? number : 0;
 }

@@ -1,0 +1,52 @@
+#include "trap_nodes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "plan/plan.h"
+
+#define NUMBERS_MAX 64 /* of one node, with what stands between them */
+
+void plan_traps_new(struct plan *plan)
+{
+    plan->traps = plan_memory(plan, sizeof *plan->traps);
+}
+
+unsigned plan_trap_add(struct plan *plan, const struct trap_node *node)
+{
+    struct plan_traps *traps = plan->traps;
+
+    if (!traps || !node->path)
+        return 0;
+    size_t length = strlen(node->path) + NUMBERS_MAX;
+    bool is_mask = node->error == EACCES;
+    if (traps->n == TRAP_NODES_MAX || traps->text_length + length >= TRAP_TEXT_MAX ||
+        (is_mask && traps->n_masks == TRAP_MASKS_MAX)) {
+        traps->n_left_out += is_mask;
+        return 0;
+    }
+    traps->text_length += length;
+    traps->n_masks += is_mask;
+    traps->nodes[traps->n] = *node;
+    return (unsigned)++traps->n;
+}
+
+void plan_traps_finish(struct plan *plan)
+{
+    struct plan_traps *traps = plan->traps;
+    auto_buffer struct buffer text = { 0 };
+
+    if (!traps)
+        return;
+    for (size_t i = 0; i < traps->n; i++) {
+        const struct trap_node *node = &traps->nodes[i];
+
+        buffer_printf(&text, "%" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " %s//", node->mode,
+                      node->error, node->size, (uint64_t)node->mtime_ns, node->path);
+    }
+    plan->wants_traps = plan->wants_traps && traps->n > 0;
+    plan->failed |= text.failed;
+    traps->text = text.failed || !text.length ? "" : plan_copy(plan, text.data);
+}
