@@ -332,4 +332,6 @@ END
         find /sys/fs/cgroup -depth -name coop -type d -user 12345 -exec rmdir {} +
     fi
 fi
+like "it says what FUSE means for records" \
+    "$("$COOP" doctor --json 2>/dev/null | jq -r '.. | objects | select(.name? == "fuse") | .detail')" "what is hidden"
 done_testing

@@ -151,16 +151,25 @@ void probe_systemd_scope(const struct coop_probe *probe, struct probe_verdict *v
 }
 
 /* A fact too: no box needs it, so nobody is told to open it to all. */
+/* A box does not depend on it, but its records do: jail/trap.h. */
 void probe_fuse(const struct coop_probe *probe, struct probe_verdict *verdict)
 {
     auto_close int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
     (void)probe;
     if (fd >= 0) {
-        verdict_yes(verdict, "/dev/fuse opens");
+        verdict_yes(verdict,
+                    "/dev/fuse opens: --explain and the tools tell who wants to read what is "
+                    "hidden");
         return;
     }
-    verdict_no(verdict, "open '/dev/fuse': %s; a box does not depend on it", strerror(errno));
+    int error = errno;
+    verdict_no(verdict,
+               "open '/dev/fuse': %s; who wants to read what is hidden is only told with "
+               "--explain=all",
+               strerror(error));
+    if (error == EACCES)
+        verdict_fix(verdict, "sudo chmod 666 /dev/fuse   # as most distributions have it");
 }
 
 /* A fact more than a capability: how far processes of one user may look into each other. */
