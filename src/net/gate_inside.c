@@ -39,6 +39,8 @@ static long make_routes(struct making *making)
     if (fd < 0)
         return fd;
     long r = inside_send(fd, &inside->link);
+    if (r < 0)
+        r = inside_send(fd, &inside->plain_link);
     if (r == 0)
         r = inside_send(fd, &inside->routes4);
     if (r == 0)

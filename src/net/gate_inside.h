@@ -35,8 +35,9 @@ struct gate_network {
 
 struct gate_inside {
     struct buffer link, routes4, routes6;
-    struct buffer tables;   /* everything leads to the gate, and what no rule names is refused */
-    struct buffer fallback; /* only the former, where the kernel cannot do the latter */
+    struct buffer plain_link; /* where the kernel does not take the former */
+    struct buffer tables;     /* everything leads to the gate, and what no rule names is refused */
+    struct buffer fallback;   /* only the former, where the kernel cannot do the latter */
     uint16_t ports[GATE_INSIDE_MAX_PORTS]; /* for listeners, where it can do neither */
     size_t n_ports;
     bool needs_any_port; /* then these would not be enough */

@@ -21,6 +21,11 @@
 #define BEFORE_ALL (-150)
 #define MOSTLY     4096 /* bytes, of all rules where the policy adds none */
 
+/* What a program sends goes to the gate in packets of up to this size: the fewer there are, the more
+ * passes. It is what the kernel allows a loopback; over IPv6 it would take another header. */
+#define WIDE_PACKET            (8 * 65535)
+#define LINK_GSO_IPV4_MAX_SIZE 63 /* IFLA_, which older headers lack: Linux 6.3 */
+
 static const struct gate_network own[] = {
     { .address = { 127 }, .bits = 8 },
     { .address = { [15] = 1 }, .bits = 128, .is_ipv6 = true },
@@ -36,14 +41,19 @@ static uint8_t family_of(const struct gate_network *network)
     return network->is_ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
 }
 
-static void raise_link(struct buffer *out)
+/* With or without larger packets: kernels before 6.3 do not look at that, and one with a lower limit
+ * refuses all of the message. */
+static void raise_link(struct buffer *out, bool is_wide)
 {
     const struct ifinfomsg link = { .ifi_index = LOOPBACK,
                                     .ifi_flags = IFF_UP,
                                     .ifi_change = IFF_UP };
+    const uint32_t most = WIDE_PACKET;
     size_t at = netlink_begin(out, RTM_NEWLINK, NLM_F_REQUEST);
 
     buffer_append(out, &link, sizeof link);
+    if (is_wide)
+        netlink_attribute(out, LINK_GSO_IPV4_MAX_SIZE, &most, sizeof most);
     netlink_end(out, at);
 }
 
@@ -178,7 +188,8 @@ static void refuse_others(struct gate_inside *inside, const struct gate_network 
 int gate_inside_prepare(struct gate_inside *inside, const struct gate_network *networks,
                         size_t n_networks)
 {
-    raise_link(&inside->link);
+    raise_link(&inside->link, true);
+    raise_link(&inside->plain_link, false);
     add_route(&inside->routes4, AF_INET);
     add_route(&inside->routes6, AF_INET6);
     (void)buffer_reserve(&inside->tables, MOSTLY); /* or it is said below */
@@ -189,8 +200,8 @@ int gate_inside_prepare(struct gate_inside *inside, const struct gate_network *n
     nft_end(&inside->fallback);
     refuse_others(inside, networks, n_networks);
     nft_end(&inside->tables);
-    return inside->link.failed || inside->routes4.failed || inside->routes6.failed ||
-                   inside->tables.failed || inside->fallback.failed
+    return inside->link.failed || inside->plain_link.failed || inside->routes4.failed ||
+                   inside->routes6.failed || inside->tables.failed || inside->fallback.failed
                ? -ENOMEM
                : 0;
 }
@@ -198,6 +209,7 @@ int gate_inside_prepare(struct gate_inside *inside, const struct gate_network *n
 void gate_inside_done(struct gate_inside *inside)
 {
     buffer_done(&inside->link);
+    buffer_done(&inside->plain_link);
     buffer_done(&inside->routes4);
     buffer_done(&inside->routes6);
     buffer_done(&inside->tables);

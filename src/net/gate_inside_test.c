@@ -131,17 +131,22 @@ static const struct gate_network networks[] = {
     { .address = { 192, 0, 2, 0 }, .bits = 24 },
 };
 
-static void make_inside(struct gate_inside *inside)
+static void make_prepared(const struct gate_inside *inside)
 {
     int pair[2];
 
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
-    CHECK(gate_inside_prepare(inside, networks, 1) == 0);
     long r = gate_inside_make(inside, pair[1]);
     if (r < 0)
         printf("# gate_inside_make: %s\n", strerror((int)-r));
     CHECK(r == 0);
     take_sockets(pair[0]);
+}
+
+static void make_inside(struct gate_inside *inside)
+{
+    CHECK(gate_inside_prepare(inside, networks, 1) == 0);
+    make_prepared(inside);
 }
 
 static void everything(void)
@@ -199,4 +204,21 @@ static void with_all_sockets(void)
 TEST(sockets_for_all_that_is_asked_for)
 {
     in_namespace(with_all_sockets);
+}
+
+/* The size is the last thing that the message says. */
+static void with_no_large_packets(void)
+{
+    struct gate_inside inside = { .needs_any_port = true };
+    const uint32_t too_large = UINT32_MAX;
+
+    CHECK(gate_inside_prepare(&inside, networks, 1) == 0);
+    memcpy(inside.link.data + inside.link.length - sizeof too_large, &too_large, sizeof too_large);
+    make_prepared(&inside);
+    check_arrives(AF_INET, "198.18.1.7", 443);
+}
+
+TEST(a_kernel_that_takes_no_large_packets_takes_others)
+{
+    in_namespace(with_no_large_packets);
 }
