@@ -108,6 +108,38 @@ thread.join(20); print(heard)
 END
 is "none: a connection that has to wait holds nobody up" "$(run timeout 30 python3 waits.py)" $'EINPROGRESS\nothers need not wait\n[b\'inside\']'
 
+# init connects for its caller, and leaves nothing on the socket of what it needs for that.
+cat >ws/blocking.py <<'END'
+import os, socket
+server = socket.create_server(("127.0.0.1", 0)); closed = socket.create_server(("127.0.0.1", 0)); nobody = closed.getsockname(); closed.close()
+for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM:
+    for address in server.getsockname(), nobody:
+        for wanted in True, False:
+            s = socket.socket(socket.AF_INET, kind); s.setblocking(wanted); s.connect_ex(address)
+            if os.get_blocking(s.fileno()) != wanted: print(kind, address, wanted)
+print("as before")
+END
+is "none: a socket waits or does not, as before it was connected" "$(run timeout 30 python3 blocking.py)" "as before"
+# Numbers of threads and processes come again: each time it is the caller's own socket.
+cat >ws/whose.py <<'END'
+import os, socket, threading
+servers = [socket.create_server(("127.0.0.1", 0), backlog=64) for _ in range(4)]
+wrong = []
+def connect(i):
+    s = socket.socket()
+    if s.connect_ex(servers[i % 4].getsockname()) or s.getpeername() != servers[i % 4].getsockname(): return wrong.append(i)
+    servers[i % 4].accept()[0].close()
+def process(i):
+    if os.fork() == 0: connect(i); os._exit(bool(wrong))
+    wrong.extend([i] * (os.wait()[1] != 0))
+for i in range(150):
+    for own in connect, process:
+        thread = threading.Thread(target=own, args=(i,)); thread.start(); thread.join()
+        connect(i)
+print(wrong)
+END
+is "none: it is the caller's own socket that is connected" "$(run timeout 60 python3 -W ignore whose.py)" "[]"
+
 # ---- off
 
 options=(--network off)

@@ -32,6 +32,10 @@ struct door {
     const char *sockets; /* of the host that may be connected to: "DEV INO DEV INO " */
 };
 
+/* Who asks sleeps until it is answered, so init answers on the same processor, where the kernel can do
+ * that: another one would have to be woken first, which takes longer than most answers. */
+void door_begin(void);
+
 /* Answers what is waiting at the listener. */
 void door_serve(struct door *door);
 

@@ -7,22 +7,24 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include "jail/door.h"
 #include "jail/door_address.h"
 #include "jail/door_call.h"
 #include "jail/door_find.h"
-#include "jail/door_patience.h"
 #include "jail/door_record.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define PIDFD_OF_THREAD 0x80 /* O_EXCL: Linux 6.9 */
+#define PIDFD_OF_THREAD 0x80   /* O_EXCL: Linux 6.9 */
+#define MOMENT_NS       300000 /* a connection within one machine takes a tenth of it */
 
 /* The thread group of a thread, for kernels whose pidfds are of groups only. */
 static long group_of(uint32_t tid)
@@ -52,22 +54,61 @@ static long group_of(uint32_t tid)
     return -ESRCH;
 }
 
-/* The caller's own socket, as a descriptor of ours. */
-long door_take_socket(const struct seccomp_notif *asked)
+/* The caller, as a descriptor of ours; *is_thread: of that very thread. */
+static long open_caller(const struct seccomp_notif *asked, bool *is_thread)
 {
     long pidfd = raw(NR_PIDFD_OPEN, asked->pid, PIDFD_OF_THREAD);
 
-    if (pidfd == -EINVAL) {
-        long group = group_of(asked->pid);
+    *is_thread = pidfd >= 0;
+    if (pidfd != -EINVAL)
+        return pidfd;
+    long group = group_of(asked->pid);
+    return group < 0 ? group : raw(NR_PIDFD_OPEN, group, 0);
+}
 
-        pidfd = group < 0 ? group : raw(NR_PIDFD_OPEN, group, 0);
-    }
+/*
+ * Who has asked once often asks again, and to open a thread takes longer than all else here. As long
+ * as a thread lives, nobody else has its number; when it has died, its descriptor is good for nothing.
+ * With a group's that would not hold: a number may go from one to another.
+ */
+static struct {
+    uint32_t tid; /* 0: nobody's */
+    long pidfd;
+} last;
+
+static long take_from_last(const struct seccomp_notif *asked)
+{
+    if (last.tid == 0 || last.tid != asked->pid || !door_is_waiting(asked->id))
+        return -ESRCH;
+    return raw(NR_PIDFD_GETFD, last.pidfd, (int)asked->data.args[0], 0);
+}
+
+static void keep_caller(const struct seccomp_notif *asked, long pidfd)
+{
+    if (last.tid)
+        (void)raw(SYS_close, last.pidfd);
+    last.tid = asked->pid;
+    last.pidfd = pidfd;
+}
+
+/* The caller's own socket, as a descriptor of ours. */
+long door_take_socket(const struct seccomp_notif *asked)
+{
+    bool is_thread;
+    long fd = take_from_last(asked);
+
+    if (fd != -ESRCH)
+        return fd;
+    long pidfd = open_caller(asked, &is_thread);
     if (pidfd < 0)
         return pidfd;
     /* Else the number may be somebody else's by now. */
-    long fd = door_is_waiting(asked->id) ? raw(NR_PIDFD_GETFD, pidfd, (int)asked->data.args[0], 0)
-                                         : -ESRCH;
-    (void)raw(SYS_close, pidfd);
+    if (door_is_waiting(asked->id))
+        fd = raw(NR_PIDFD_GETFD, pidfd, (int)asked->data.args[0], 0);
+    if (is_thread && fd >= 0)
+        keep_caller(asked, pidfd);
+    else
+        (void)raw(SYS_close, pidfd);
     return fd;
 }
 
@@ -317,13 +358,49 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
  * or not waited for. One that would be waited for longer than a moment goes on all the same, and a
  * child awaits it: a second connect(2) is told what became of the first.
  */
-static bool is_quick(long fd)
+static bool is_quick(long fd, int protocol)
 {
     int domain = option_of(fd, SO_DOMAIN);
-    int protocol = option_of(fd, SO_PROTOCOL);
 
     return (domain == AF_INET || domain == AF_INET6) &&
            (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP);
+}
+
+static bool is_under_way(long r)
+{
+    return r == -EINPROGRESS || r == -EALREADY;
+}
+
+/* Within one machine it is there before the first call is over, or soon after. */
+static long await_connection(long fd, const union address *address, uint32_t length)
+{
+    const struct timespec moment = { .tv_nsec = MOMENT_NS };
+    struct pollfd connected = { .fd = (int)fd, .events = POLLOUT };
+    long r = raw(SYS_connect, fd, address, length);
+
+    if (!is_under_way(r))
+        return r;
+    (void)raw(SYS_ppoll, &connected, 1, &moment, NULL, 0);
+    r = raw(SYS_connect, fd, address, length);
+    return is_under_way(r) ? DOOR_CONTINUE : r;
+}
+
+/* A socket that would wait is one that does not, for as long as it takes. Nobody can read or write
+ * before it is connected; for datagrams that does not hold, but nothing waits there. */
+static long connect_quickly(long fd, int protocol, const union address *address, uint32_t length)
+{
+    long flags = protocol == IPPROTO_UDP ? O_NONBLOCK : raw(SYS_fcntl, fd, F_GETFL);
+
+    if (flags < 0)
+        return flags;
+    if (flags & O_NONBLOCK)
+        return raw(SYS_connect, fd, address, length);
+    (void)raw(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
+    long r = raw(SYS_connect, fd, address, length);
+    if (is_under_way(r))
+        r = await_connection(fd, address, length);
+    (void)raw(SYS_fcntl, fd, F_SETFL, flags);
+    return r;
 }
 
 /* DOOR_CONTINUE: it is not done yet. */
@@ -336,14 +413,13 @@ static long connect_now(const struct door *door, const struct seccomp_notif *ask
     if (fd < 0)
         return fd;
     long r = DOOR_CONTINUE;
-    if (is_quick(fd)) {
-        door_patience_begin();
-        r = raw(SYS_connect, fd, &address, length);
-        door_patience_end();
+    int protocol = option_of(fd, SO_PROTOCOL);
+    if (is_quick(fd, protocol)) {
+        r = connect_quickly(fd, protocol, &address, length);
         tell_unreached(door, r, &address, length);
     }
     (void)raw(SYS_close, fd);
-    return r == -EINTR ? DOOR_CONTINUE : r;
+    return r;
 }
 
 /* What may block is done by a child: init has a supervisor to listen to. */

@@ -224,6 +224,8 @@ _Noreturn void init_main(long *stack)
         { .fd = door.has_project ? PROTOCOL_WATCH_FD : -1, .events = POLLIN },
         { .fd = has_names ? PROTOCOL_NAMES_FD : -1, .events = POLLIN },
     };
+    if (door.is_open)
+        door_begin();
     reap(command); /* what ended before the descriptor was there */
     for (;;) {
         uint64_t drain[16];
