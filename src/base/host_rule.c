@@ -81,6 +81,19 @@ static bool parse_bits(const char *text, size_t n, unsigned max, unsigned *out)
     return value <= max;
 }
 
+/* 2001:db8::1:443 is one address, or another with a port: who wrote it knows which, we do not. */
+static bool has_two_readings(struct piece text)
+{
+    const char *colon = last_of(text, ':');
+    uint8_t address[ADDRESS_BYTES];
+    uint16_t port;
+
+    return colon && memchr(text.at, ':', text.n) != colon &&
+           address_parse(text.at, text.n, address) &&
+           address_parse(text.at, (size_t)(colon - text.at), address) &&
+           host_name_parse_port(colon + 1, text.n - (size_t)(colon + 1 - text.at), &port);
+}
+
 /* ADDRESS or ADDRESS/BITS. */
 static bool parse_range(struct piece text, struct host_rule *out)
 {
@@ -137,8 +150,12 @@ static const char *parse_host(struct piece text, struct host_rule *out)
                    ? NULL
                    : "has no IPv6 address in its brackets";
     }
+    if (has_two_readings(text))
+        return "could be an address, or another and a port: write [ADDRESS] or [ADDRESS]:PORT";
     if (parse_range(text, out))
         return NULL;
+    if (memchr(text.at, ':', text.n))
+        return "is no address: one of IPv6 with a port is written as [ADDRESS]:PORT";
     return memchr(text.at, '/', text.n) ? "is no address with the number of its bits"
                                         : parse_name(text, out);
 }
@@ -167,12 +184,17 @@ const char *host_rule_parse(const char *text, struct host_rule *out)
 static size_t format_range(const struct host_rule *rule, bool has_ports, char *out)
 {
     bool is_v4 = rule->bits >= 96 && address_is_v4(rule->address);
-    bool in_brackets = has_ports && !is_v4;
+    char address[ADDRESS_TEXT_MAX];
+    size_t length = address_format(rule->address, address);
+    bool in_brackets =
+        !is_v4 &&
+        (has_ports || (rule->bits == 128 && has_two_readings((struct piece){ address, length })));
     size_t n = 0;
 
     if (in_brackets)
         out[n++] = '[';
-    n += address_format(rule->address, out + n);
+    memcpy(out + n, address, length);
+    n += length;
     if (rule->bits < 128)
         n += (size_t)sprintf(out + n, "/%d", is_v4 ? rule->bits - 96 : rule->bits);
     if (in_brackets)
