@@ -97,6 +97,7 @@ for way in "udp:8.8.8.8:443" "udp:8.8.8.8:4433"; do
     refused "$way" gate -- bash -c "exec 3>/dev/udp/$address/$port && echo x >&3 && sleep 0.2 && echo y >&3"
 done
 refused "raw sockets" gate -- python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)'
+refused "ping sockets" gate -- python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP)'
 refused "packet sockets" gate -- python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)'
 refused "routes" gate -- ip route replace default dev lo
 refused "rules" gate -- python3 -c 'import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 12)'
@@ -259,6 +260,17 @@ if command -v npm >/dev/null; then
     mkdir -p ws/npm && ok "npm install" gate --chdir npm --timeout 60s -- npm install --no-audit --no-fund --no-update-notifier --cafile /work/ca.pem --registry https://good.test/ hello-coop
     is "and its content" "$(cat ws/npm/node_modules/hello-coop/index.js)" 'module.exports = "hello"'
 else skip "npm" "not installed"; fi
+if /usr/bin/python3 -m pip --version >/dev/null 2>&1; then # which asks by the library requests
+    mkdir -p "$GATE_WORLD/www/pip" && (cd "$GATE_WORLD/www/pip" && python3 -c 'import zipfile
+with zipfile.ZipFile("hello_coop-1.0-py3-none-any.whl", "w") as wheel:
+    for name, text in {"METADATA": "Metadata-Version: 2.1\nName: hello-coop\nVersion: 1.0\n", "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "RECORD": ""}.items():
+        wheel.writestr("hello_coop-1.0.dist-info/" + name, text)
+    wheel.writestr("hello_coop.py", "greeting = 1\n")' && echo '<a href="hello_coop-1.0-py3-none-any.whl">hello_coop-1.0-py3-none-any.whl</a>' >index.html)
+    pip=(/usr/bin/python3 -m pip download --quiet --disable-pip-version-check --no-cache-dir --no-deps --retries 0 --no-index --cert /work/ca.pem --dest wheels)
+    ok "pip" gate --timeout 60s -- "${pip[@]}" --find-links https://good.test/pip/index.html hello-coop
+    ok "and its content" cmp ws/wheels/*.whl "$GATE_WORLD"/www/pip/*.whl
+    like "pip, another host" "$(denials -- "${pip[@]}" --find-links https://other.test/pip/index.html hello-coop)" "dns other.test"
+else skip "pip" "not installed"; fi
 if command -v keytool >/dev/null; then # the client that is in every runtime of Java
     like "java" "$(gate -- keytool -printcert -sslserver good.test:443)" "Owner: CN=good.test"
     like "java, another host" "$(denials -- keytool -printcert -sslserver other.test:443)" "dns other.test"

@@ -88,6 +88,9 @@ def serve_names():
 
 # ---- the web, plain and with TLS; git over it
 
+KINDS = {".html": "text/html", ".tgz": "application/octet-stream", ".whl": "application/octet-stream"}
+
+
 class Web(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -143,7 +146,7 @@ class Web(BaseHTTPRequestHandler):
         file = DIRECTORY + "/www" + self.path.replace("%2f", "/")
         if ".." not in file and os.path.isfile(file):
             with open(file, "rb") as content:
-                return self.reply(200, content.read(), "application/json" if "npm" not in file or file.endswith(".json") else "application/octet-stream")
+                return self.reply(200, content.read(), KINDS.get(os.path.splitext(file)[1], "application/json"))
         return self.reply(200, b"hello from " + (self.headers.get("Host") or "?").encode() + b"\n")
 
     def do_POST(self):
