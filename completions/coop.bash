@@ -2,7 +2,7 @@
 
 _coop_policy_options='--config --as --cron --group --group-name --workspace --root --same-path --read-only --restrict --ro --rw --mount --volume --block --protect --protect-write
     --unprotect --protect-ignore-case --no-protect --env --env-pass
-    --chdir --uid --hostname --network --allow --deny --reach --publish --proxy-env --socket --allow-sockets --memory --pids --cpus --cpu-seconds
+    --chdir --uid --hostname --network --allow --deny --reach --publish --proxy-env --require-sni --socket --allow-sockets --memory --pids --cpus --cpu-seconds
     --file-size --open-files --tmp-size --timeout --mode --profile --tty --keep-fd --command'
 
 _coop_words() { # words of which the current one may become

@@ -55,6 +55,7 @@ complete -c coop -n '__coop_in run plan why' -l deny -x -a '(__fish_print_hostna
 complete -c coop -n '__coop_in run plan why' -l reach -x -d 'Its own loopback leads to the host\'s at this port'
 complete -c coop -n '__coop_in run plan why' -l publish -x -d 'A port of the host\'s loopback leads to one of its own'
 complete -c coop -n '__coop_in run plan why' -l proxy-env -d 'Set https_proxy and the like'
+complete -c coop -n '__coop_in run plan why' -l require-sni -d 'Refuse TLS that does not say which host it is for'
 complete -c coop -n '__coop_in run plan why' -l socket -r -F -d 'Let it connect to this unix socket of the host'
 complete -c coop -n '__coop_in run plan why' -l allow-sockets -d 'Let it connect to unix sockets of the host that it sees'
 complete -c coop -n '__coop_in run plan why' -s m -l memory -x -a '256m 512m 1g 2g 4g none' -d 'Memory of the whole box'

@@ -84,6 +84,7 @@ no_sni='echo | openssl s_client -noservername -connect good.test:443 2>/dev/null
 is "no SNI, where a rule names the host" "$(gate -- bash -c "$no_sni")" 1
 printf '[network]\nallow = ["good.test"]\nrequire_sni = true\n' >sni.toml
 is "unless the policy wants one" "$(run --config sni.toml -- bash -c "$no_sni")" 0
+is "or a flag" "$(gate --require-sni -- bash -c "$no_sni")" 0
 is "which others have" "$(run --config sni.toml -- curl -s --cacert ca.pem https://good.test/)" "hello from good.test"
 is "no TLS on 443" "$(gate -- bash -c 'exec 3<>/dev/tcp/good.test/443; printf "GET / HTTP/1.0\r\n\r\n" >&3; timeout 5 cat <&3 | grep -c hello')" 0
 smuggle='POST / HTTP/1.1\r\nHost: good.test\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: other.test\r\n\r\n'
@@ -197,23 +198,32 @@ exec 8>&-
 wait $live
 is "a host that was allowed later" "$(cat ws/got)" "hello from other.test"
 is "and one that was denied later" "$(cat ws/code)" "000"
-"$COOP" run -w "$T/ws" --allow '*.wild.test:7123/udp' --allow 11.22.33.0/24:81 --reach 7777 -c 'cat >/dev/null
-    python3 udp.py good.test 7123; curl -s -m 5 http://11.22.33.6/' <"$T/hold" >"$T/live.out" 2>/dev/null &
+"$COOP" run -w "$T/ws" --json --allow '*.wild.test:7123/udp' --allow 11.22.33.0/24:81 --reach 7777 -c 'curl -s -m 5 http://10.9.8.7/; : >before; cat >/dev/null
+    python3 udp.py good.test 7123; curl -s -m 5 http://11.22.33.6/; curl -s -m 5 http://10.9.8.7/; curl -s -m 5 "http://[2a00:11:22:33::5]/"
+    curl -s -m 5 http://10.9.8.7:7777/ || echo refused; curl -s -m 5 http://10.9.8.8/ || echo refused; python3 udp.py 10.9.8.7 99' <"$T/hold" >"$T/live.json" 2>/dev/null &
 live=$!
 exec 8>"$T/hold"
 await 20 "$COOP" net allow $live localhost:7777 # as it is already
 ok "datagrams to a port that was named at the start" "$COOP" net allow $live good.test:7123/udp
 ok "an address of a network that was" "$COOP" net allow $live 11.22.33.6:80
-for other in good.test:7124/udp=7124 good.test:7123-7124/udp=7124 10.9.8.7:80=addresses 11.22.0.0/16:80=addresses localhost:5432=5432; do
+await 20 test -e ws/before
+ok "an address that no rule named" "$COOP" net allow $live 10.9.8.7:80
+ok "of IPv6 too" "$COOP" net allow $live '[2a00:11:22:33::/64]:80'
+for other in good.test:7124/udp=7124 good.test:7123-7124/udp=7124 localhost:5432=5432; do
     out=$("$COOP" net allow $live "${other%=*}" 2>&1)
     is "what cannot come later: ${other%=*}" "$?" 125
     like "is said, and what to do" "${out//$'\n'/ }" "${other#*=}.*--allow ${other%=*}"
 done
-like "every host is every name" "$("$COOP" net allow $live '*:99' 2>&1)" "this is for names"
 exec 8>&-
 wait $live
-is "these can be reached" "$(cat "$T/live.out")" "ping
-hello from 11.22.33.6"
+is "these can be reached, and no others" "$(jq -r .stdout.text "$T/live.json")" "ping
+hello from 11.22.33.6
+hello from 10.9.8.7
+hello from [2a00:11:22:33::5]
+refused
+refused
+PermissionError"
+is "what was refused before, and what still is" "$(jq -r '.denials[].target' "$T/live.json" | sort | tr '\n' ' ')" "10.9.8.7:7777 10.9.8.7:80 10.9.8.7:99/udp 10.9.8.8:80 "
 status "a process that has no gate" 125 "$COOP" net allow $$ other.test
 status "a host that is none" 125 "$COOP" net allow $$ http://other.test
 "$COOP" run -w "$T/ws" --json --allow good.test -c ': >up; read -r line; curl -s -o /dev/null http://good.test/; cat >/dev/null; curl -s -m 5 http://good.test/' <"$T/hold" >"$T/killed.json" 2>/dev/null &

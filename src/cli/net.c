@@ -82,15 +82,6 @@ static int find(const char *box, struct buffer *rules, coop_error **err)
     return fail(err, -fd, "look for the gate of the process %s", box);
 }
 
-/* One of the rules that its gate began with, NULL: no more. Changes the text. */
-static char *next_line(char **rest, const char *word)
-{
-    for (char *line; (line = strsep(rest, "\n"));)
-        if (strncmp(line, word, strlen(word)) == 0)
-            return line + strlen(word);
-    return NULL;
-}
-
 /* Whether there is such a line for each port of the rule; *out_port: the first that has none. */
 static bool has_ports(const char *rules, const char *word, const struct host_rule *rule,
                       unsigned *out_port)
@@ -105,30 +96,10 @@ static bool has_ports(const char *rules, const char *word, const struct host_rul
     return true;
 }
 
-static bool has_network(const char *rules, const struct host_rule *rule)
-{
-    auto_free char *text = strdup(rules);
-    char *rest = text;
-    struct host_rule wanted = *rule;
-    struct host_rule known;
-
-    wanted.first_port = wanted.last_port = 0;
-    for (const char *line; (line = next_line(&rest, "allow "));) {
-        if (host_rule_parse(line, &known) ||
-            (known.kind != HOST_RULE_ADDRESS && known.kind != HOST_RULE_ANY))
-            continue;
-        known.first_port = 0; /* the gate itself decides on ports */
-        known.is_udp = wanted.is_udp;
-        if (host_rule_covers(&known, &wanted))
-            return true;
-    }
-    return false;
-}
-
 /*
- * Names can come at any time. What else a rule opens is made in the box before its command begins,
- * and nobody can make more of it later: sockets for datagrams and for ports of the host, and ways
- * for addresses.
+ * Names and addresses can come at any time. What else a rule opens is made in the box before its
+ * command begins, and nobody can make more of it later: sockets for datagrams and for ports of the
+ * host.
  */
 static int check_possible(const struct host_rule *rule, const char *host, const char *rules,
                           coop_error **err)
@@ -145,9 +116,6 @@ static int check_possible(const struct host_rule *rule, const char *host, const 
         r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSUP,
                       "port %u of the host's own loopback cannot be opened for a box that runs",
                       port ? port : 1);
-    else if (!rule->is_udp && rule->kind == HOST_RULE_ADDRESS && !has_network(rules, rule))
-        r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSUP,
-                      "addresses cannot be opened for a box that runs, only names");
     else
         return 0;
     return fail_hint(err, r, "start it with '--allow %s'", host);
@@ -174,9 +142,6 @@ static int change(const char *word, const char *box, const char *host, coop_erro
     int r = strcmp(word, "allow") == 0 ? check_possible(&rule, text, rules.data, err) : 0;
     if (r < 0)
         return r;
-    if (strcmp(word, "allow") == 0 && rule.kind == HOST_RULE_ANY && !has_network(rules.data, &rule))
-        (void)fprintf(stderr, "coop net: this is for names: addresses cannot be opened for a box "
-                              "that runs\n");
     (void)snprintf(order, sizeof order, "%s %s", word, text);
     r = network_orders_send(fd, order);
     return r < 0 ? fail(err, -r, "tell the box of process %s", box) : 0;

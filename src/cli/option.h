@@ -60,6 +60,7 @@ int option_deny_host(void *context, const char *value, coop_error **err);
 int option_reach_port(void *context, const char *value, coop_error **err);
 int option_publish_port(void *context, const char *value, coop_error **err);
 int option_set_proxy_env(void *context, const char *value, coop_error **err);
+int option_set_require_sni(void *context, const char *value, coop_error **err);
 int option_allow_sockets(void *context, const char *value, coop_error **err);
 int option_add_socket(void *context, const char *value, coop_error **err);
 /* The network that the flags choose together. */

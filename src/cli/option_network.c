@@ -72,6 +72,14 @@ int option_set_proxy_env(void *context, const char *value, coop_error **err)
     return coop_policy_set_proxy_env(POLICY(context), true, err);
 }
 
+int option_set_require_sni(void *context, const char *value, coop_error **err)
+{
+    (void)value;
+    (void)err;
+    POLICY(context)->require_sni = true;
+    return 0;
+}
+
 /* The network that the flags choose together. */
 int option_settle_network(struct policy_arguments *arguments, coop_error **err)
 {

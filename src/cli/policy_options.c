@@ -82,6 +82,7 @@ static int set_log_format(void *context, const char *value, coop_error **err)
     { "reach", 0, "PORT", "its 127.0.0.1:PORT leads to the host's own", option_reach_port }, \
     { "publish", 0, "HOSTPORT:PORT", "the host's 127.0.0.1:HOSTPORT leads to its 127.0.0.1:PORT", option_publish_port }, \
     { "proxy-env", 0, NULL, "set https_proxy and the like, for programs that insist on a proxy", option_set_proxy_env }, \
+    { "require-sni", 0, NULL, "refuse TLS that does not say which host it is for", option_set_require_sni }, \
     { "socket", 0, "PATH", "let it connect to this unix socket of the host, and to no other", option_add_socket }, \
     { "allow-sockets", 0, NULL, "let it connect to the host's unix sockets that it can see", option_allow_sockets }, \
     { "memory", 'm', "SIZE", "memory of the whole box (default: 2g)", option_set_memory }, \

@@ -18,10 +18,12 @@
 #include "base/libexec.h"
 #include "jail/box.h"
 #include "jail/clock.h"
+#include "net/gate_inside.h"
 #include "net/gate_protocol.h"
 
 #define LAST_WORDS_MS 1000
 #define TIDY_MS       10000
+#define ALLOW         "allow " /* a line of rules: net/gate_rules.h */
 
 static int rules_file(const struct buffer *rules, coop_error **err)
 {
@@ -91,6 +93,14 @@ int network_gate_spawn(struct network_gate *gate, const struct buffer *rules, ch
     return 0;
 }
 
+/* Also for a box whose sockets nobody waits for. */
+static int begin(struct network_gate *gate, coop_error **err)
+{
+    gate->tables_fd = network_wait_take_log(&gate->wait);
+    network_wait_end(&gate->wait);
+    return network_gate_spawn(gate, &gate->rules, NULL, err);
+}
+
 /* The sockets are waiting for it already, and connections wait in them. */
 int network_gate_start(struct network_gate *gate, const struct plan_gate *plan, coop_error **err)
 {
@@ -100,8 +110,8 @@ int network_gate_start(struct network_gate *gate, const struct plan_gate *plan, 
     if (gate->rules.failed)
         return fail_no_memory(err);
     /* Who comes to a published port does not come through the box. */
-    if (plan->inside.has_publish || network_wait_begin(&gate->wait, gate->their_fd) < 0)
-        r = network_gate_spawn(gate, &gate->rules, NULL, err);
+    if (network_wait_begin(&gate->wait, gate->their_fd) < 0 || plan->inside.has_publish)
+        r = begin(gate, err);
     if (r == 0)
         (void)network_orders_open(&gate->orders,
                                   &plan->rules); /* without it nothing can be changed later */
@@ -113,10 +123,11 @@ void network_gate_wake(struct coop_box *box)
     struct network_gate *gate = &box->gate;
     auto_error coop_error *err = NULL;
 
-    network_wait_end(&gate->wait);
-    if (gate->is_running || gate->fd < 0)
+    if (gate->is_running || gate->fd < 0) {
+        network_wait_end(&gate->wait);
         return;
-    int r = network_gate_spawn(gate, &gate->rules, NULL, &err);
+    }
+    int r = begin(gate, &err);
     if (r == 0)
         return;
     gate->error = -r;
@@ -311,6 +322,25 @@ bool network_gate_read(struct coop_box *box)
     return true;
 }
 
+/*
+ * What no rule names is refused in the box's own tables, so a rule for addresses needs its place there.
+ * We may change them, because the box's user namespace is ours, and the socket was made by one who
+ * might. What the gate lets through, it decides itself: if this fails, they stay closed.
+ */
+static void open_addresses(const struct network_gate *gate, const char *order)
+{
+    auto_buffer struct buffer batch = { 0 };
+    struct gate_network networks[2];
+    struct host_rule rule;
+
+    if (gate->tables_fd < 0 || strncmp(order, ALLOW, strlen(ALLOW)) != 0 ||
+        host_rule_parse(order + strlen(ALLOW), &rule) || rule.is_udp)
+        return;
+    size_t n = gate_inside_networks(&rule, networks);
+    if (n > 0 && gate_inside_open(&batch, networks, n) == 0)
+        (void)send(gate->tables_fd, batch.data, batch.length, MSG_DONTWAIT);
+}
+
 void network_gate_obey(struct coop_box *box)
 {
     struct network_gate *gate = &box->gate;
@@ -318,8 +348,10 @@ void network_gate_obey(struct coop_box *box)
 
     network_gate_wake(box); /* it has to be told of all of them */
     while (network_orders_take(&gate->orders, order))
-        if (*order)
+        if (*order) {
+            open_addresses(gate, order);
             (void)send(gate->fd, order, strlen(order), MSG_NOSIGNAL | MSG_DONTWAIT);
+        }
 }
 
 static void wait_for_end(struct network_gate *gate)
@@ -387,6 +419,7 @@ void network_gate_end(struct coop_box *box)
         box->plan.note = strdup("the network gate ended before the command did: from then on "
                                 "nothing could be reached");
     close_fd(&gate->fd);
+    close_fd(&gate->tables_fd);
     network_orders_close(&gate->orders);
     if (gate->tidies_up) /* what is left on the host is part of the box's end */
         wait_for_end(gate);
@@ -395,6 +428,7 @@ void network_gate_end(struct coop_box *box)
 void network_gate_drop(struct network_gate *gate)
 {
     close_fd(&gate->fd);
+    close_fd(&gate->tables_fd);
     network_orders_close(&gate->orders);
     wait_for_end(gate);
 }

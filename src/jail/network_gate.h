@@ -30,6 +30,7 @@ struct network_gate {
     bool is_told;             /* to end */
     struct network_wait wait; /* for the first who needs it */
     struct buffer rules;      /* until then */
+    int tables_fd; /* a netfilter socket of the box, for addresses that are allowed later; -1: none */
     struct network_orders orders;
     struct network_credential credential;
     bool has_failed; /* it ended before the box: nothing can be reached any more */

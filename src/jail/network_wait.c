@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "net/gate_protocol.h"
 
 static int take_fds(struct network_wait *wait, int socket_fd)
 {
@@ -15,8 +16,8 @@ static int take_fds(struct network_wait *wait, int socket_fd)
         char space[CMSG_SPACE(NETWORK_WAIT_MOST * sizeof(int))];
         struct cmsghdr header;
     } control;
-    char byte;
-    struct iovec io = { &byte, sizeof byte };
+    struct gate_sockets sockets = { 0 };
+    struct iovec io = { &sockets, sizeof sockets };
     struct msghdr header = { .msg_iov = &io,
                              .msg_iovlen = 1,
                              .msg_control = control.space,
@@ -29,6 +30,8 @@ static int take_fds(struct network_wait *wait, int socket_fd)
         return -EBADMSG;
     wait->n = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     memcpy(wait->fds, CMSG_DATA(rights), wait->n * sizeof(int));
+    if (sockets.magic == GATE_SOCKETS_MAGIC && sockets.has_log) /* behind that for DNS */
+        wait->log = (size_t)sockets.n_listeners + 1;
     return header.msg_flags & MSG_CTRUNC ? -EMFILE : 0;
 }
 
@@ -64,10 +67,15 @@ bool network_wait_is_over(const struct network_wait *wait)
     return wait->epoll_fd >= 0 && poll(&any, 1, 0) > 0;
 }
 
+int network_wait_take_log(struct network_wait *wait)
+{
+    return wait->log > 0 && wait->log < wait->n ? take_fd(&wait->fds[wait->log]) : -1;
+}
+
 void network_wait_end(struct network_wait *wait)
 {
     close_fd(&wait->epoll_fd);
     for (size_t i = 0; i < wait->n; i++)
         close_fd(&wait->fds[i]);
-    wait->n = 0;
+    wait->n = wait->log = 0;
 }

@@ -16,6 +16,7 @@
 struct network_wait {
     int epoll_fd; /* -1: nothing is watched */
     size_t n;
+    size_t log; /* which of them is netfilter's; 0: none */
     int fds[NETWORK_WAIT_MOST];
 };
 
@@ -27,4 +28,7 @@ struct network_wait {
 /* Those that wait as a message at `socket_fd`, where they stay for its reader. 0 or -errno. */
 int network_wait_begin(struct network_wait *wait, int socket_fd);
 bool network_wait_is_over(const struct network_wait *wait);
+
+/* The box's netfilter socket, for the caller to close; -1: there is none. */
+int network_wait_take_log(struct network_wait *wait);
 void network_wait_end(struct network_wait *wait);

@@ -2,19 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "net/gate_protocol.h"
 #include "test/check.h"
 
 static int pair[2];
 static int pipes[2][2];
 
-static void send_two(void)
+static void send_two(const void *bytes, size_t n)
 {
-    char byte = 'x';
-    struct iovec io = { &byte, 1 };
+    struct iovec io = { (void *)(uintptr_t)bytes, n };
     union {
         char space[CMSG_SPACE(2 * sizeof(int))];
         struct cmsghdr header;
@@ -28,7 +30,7 @@ static void send_two(void)
     const int fds[] = { pipes[0][0], pipes[1][0] };
 
     memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
-    CHECK(sendmsg(pair[0], &header, 0) == 1);
+    CHECK(sendmsg(pair[0], &header, 0) == (ssize_t)n);
 }
 
 /* How many descriptors come with the next message. */
@@ -61,7 +63,7 @@ TEST(is_over_when_the_first_is_used_and_leaves_them_to_the_reader)
     struct network_wait wait;
 
     prepare();
-    send_two();
+    send_two("x", 1);
     CHECK(network_wait_begin(&wait, pair[1]) == 0);
     CHECK(wait.n == 2);
     CHECK(!network_wait_is_over(&wait));
@@ -71,6 +73,7 @@ TEST(is_over_when_the_first_is_used_and_leaves_them_to_the_reader)
     network_wait_end(&wait);
     CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
     CHECK(!network_wait_is_over(&wait));
+    CHECK(network_wait_take_log(&wait) == -1);
     network_wait_end(&wait); /* once more is fine */
     CHECK(receive() == 2);
 }
@@ -85,4 +88,34 @@ TEST(there_is_nothing_to_wait_for_without_sockets)
     CHECK(network_wait_begin(&wait, pair[1]) == -EBADMSG);
     CHECK(wait.epoll_fd == -1 && wait.n == 0);
     CHECK(receive() == 0);
+}
+
+static bool is_same(int a, int b)
+{
+    struct stat first;
+    struct stat second;
+
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_ino == second.st_ino;
+}
+
+TEST(the_log_stays_with_who_takes_it)
+{
+    /* The listeners and the socket for DNS come before it. */
+    const struct gate_sockets sockets = { .magic = GATE_SOCKETS_MAGIC, .has_log = 1 };
+    const struct gate_sockets none = { .magic = GATE_SOCKETS_MAGIC };
+    struct network_wait wait;
+
+    prepare();
+    send_two(&sockets, sizeof sockets);
+    CHECK(network_wait_begin(&wait, pair[1]) == 0);
+    int fd = network_wait_take_log(&wait);
+    CHECK(fd >= 0 && is_same(fd, pipes[1][0]));
+    CHECK(network_wait_take_log(&wait) == -1);
+    network_wait_end(&wait);
+    CHECK(is_same(fd, pipes[1][0]));
+    (void)close(fd);
+    prepare();
+    send_two(&none, sizeof none);
+    CHECK(network_wait_begin(&wait, pair[1]) == 0 && network_wait_take_log(&wait) == -1);
+    network_wait_end(&wait);
 }

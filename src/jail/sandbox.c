@@ -306,7 +306,7 @@ static struct coop_box *box_new(coop_sandbox *sandbox)
         return NULL;
     box->sandbox = sandbox;
     box->pidfd = box->control_fd = box->input_fd = box->unread_fd = box->terminal_fd = -1;
-    box->gate.fd = box->gate.their_fd = -1;
+    box->gate.fd = box->gate.their_fd = box->gate.tables_fd = -1;
     box->gate.credential.gate_fd = box->gate.credential.their_fd = -1;
     box->gate.wait.epoll_fd = -1;
     box->gate.orders = (struct network_orders){ -1, -1, -1 };

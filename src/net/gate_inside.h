@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/host_rule.h"
 
 #define GATE_INSIDE_MAX_PORTS 64 /* that single listeners can stand for */
 #define GATE_INSIDE_MAX_REACH 32
@@ -52,6 +53,12 @@ struct gate_inside {
 int gate_inside_prepare(struct gate_inside *inside, const struct gate_network *networks,
                         size_t n_networks);
 void gate_inside_done(struct gate_inside *inside);
+
+/* Those that a rule names, and how many; "*" is for addresses too: those of both families. */
+size_t gate_inside_networks(const struct host_rule *rule, struct gate_network out[2]);
+
+/* More of them, for a namespace that was made so: a message for a netfilter socket of it. -ENOMEM. */
+int gate_inside_open(struct buffer *batch, const struct gate_network *networks, size_t n);
 
 /*
  * Makes the namespace what it is to be and sends the sockets over `socket_fd`. System calls only.

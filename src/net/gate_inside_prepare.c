@@ -36,6 +36,33 @@ static const struct gate_network synthetic[] = {
     { .address = { 0xfd, 0x63, 0x6f, 0x6f, 0x70, 0x00 }, .bits = 48, .is_ipv6 = true },
 };
 
+static struct gate_network network_of(const struct host_rule *rule)
+{
+    static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
+    struct gate_network network = { .bits = rule->bits, .is_ipv6 = true };
+
+    memcpy(network.address, rule->address, sizeof network.address);
+    if (rule->bits >= 96 && memcmp(rule->address, mapped, sizeof mapped) == 0) {
+        memcpy(network.address, rule->address + 12, 4);
+        network.bits = (uint8_t)(rule->bits - 96);
+        network.is_ipv6 = false;
+    }
+    return network;
+}
+
+size_t gate_inside_networks(const struct host_rule *rule, struct gate_network out[2])
+{
+    if (rule->kind == HOST_RULE_ADDRESS) {
+        *out = network_of(rule);
+        return 1;
+    }
+    if (rule->kind != HOST_RULE_ANY)
+        return 0;
+    out[0] = (struct gate_network){ .bits = 0 };
+    out[1] = (struct gate_network){ .bits = 0, .is_ipv6 = true };
+    return 2;
+}
+
 static uint8_t family_of(const struct gate_network *network)
 {
     return network->is_ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
@@ -204,6 +231,24 @@ int gate_inside_prepare(struct gate_inside *inside, const struct gate_network *n
                    inside->routes6.failed || inside->tables.failed || inside->fallback.failed
                ? -ENOMEM
                : 0;
+}
+
+/* Before all others: which rule refuses what is left is not to be known here. */
+int gate_inside_open(struct buffer *batch, const struct gate_network *networks, size_t n)
+{
+    nft_begin(batch);
+    for (size_t i = 0; i < n; i++) {
+        struct nft_rule rule = nft_rule_begin_first(batch, TABLE, "out");
+
+        nft_is_protocol(batch,
+                        IPPROTO_TCP); /* as for those before it, datagrams are another matter */
+        nft_is_family(batch, family_of(&networks[i]));
+        nft_is_to(batch, family_of(&networks[i]), networks[i].address, networks[i].bits, false);
+        nft_accept(batch);
+        nft_rule_end(batch, rule);
+    }
+    nft_end(batch);
+    return batch->failed ? -ENOMEM : 0;
 }
 
 void gate_inside_done(struct gate_inside *inside)

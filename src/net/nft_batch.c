@@ -106,14 +106,25 @@ void nft_delete_chain(struct buffer *batch, const char *table, const char *chain
     name_chain(batch, NFT_MSG_DELCHAIN, table, chain);
 }
 
-struct nft_rule nft_rule_begin(struct buffer *batch, const char *table, const char *chain)
+static struct nft_rule begin_rule(struct buffer *batch, uint16_t flags, const char *table,
+                                  const char *chain)
 {
-    struct nft_rule rule = { .message = begin_object(batch, NFT_MSG_NEWRULE, NLM_F_APPEND) };
+    struct nft_rule rule = { .message = begin_object(batch, NFT_MSG_NEWRULE, flags) };
 
     netlink_string(batch, NFTA_RULE_TABLE, table);
     netlink_string(batch, NFTA_RULE_CHAIN, chain);
     rule.expressions = netlink_nest(batch, NFTA_RULE_EXPRESSIONS);
     return rule;
+}
+
+struct nft_rule nft_rule_begin(struct buffer *batch, const char *table, const char *chain)
+{
+    return begin_rule(batch, NLM_F_APPEND, table, chain);
+}
+
+struct nft_rule nft_rule_begin_first(struct buffer *batch, const char *table, const char *chain)
+{
+    return begin_rule(batch, 0, table, chain);
 }
 
 void nft_rule_end(struct buffer *batch, struct nft_rule rule)

@@ -38,6 +38,8 @@ void nft_chain(struct buffer *batch, const char *table, const char *chain, const
 void nft_plain_chain(struct buffer *batch, const char *table, const char *chain);
 void nft_delete_chain(struct buffer *batch, const char *table, const char *chain);
 struct nft_rule nft_rule_begin(struct buffer *batch, const char *table, const char *chain);
+/* Before all that the chain has. */
+struct nft_rule nft_rule_begin_first(struct buffer *batch, const char *table, const char *chain);
 void nft_rule_end(struct buffer *batch, struct nft_rule rule);
 
 /* Tests. */

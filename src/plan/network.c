@@ -97,34 +97,6 @@ static void add_ports(struct gate_inside *inside, const struct host_rule *rule)
     }
 }
 
-static struct gate_network network_of(const struct host_rule *rule)
-{
-    static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
-    struct gate_network network = { .bits = rule->bits, .is_ipv6 = true };
-
-    memcpy(network.address, rule->address, sizeof network.address);
-    if (rule->bits >= 96 && memcmp(rule->address, mapped, sizeof mapped) == 0) {
-        memcpy(network.address, rule->address + 12, 4);
-        network.bits = (uint8_t)(rule->bits - 96);
-        network.is_ipv6 = false;
-    }
-    return network;
-}
-
-/* "*" is for addresses too: those of both families. */
-static size_t networks_of(const struct host_rule *rule, struct gate_network *out)
-{
-    if (rule->kind == HOST_RULE_ADDRESS) {
-        *out = network_of(rule);
-        return 1;
-    }
-    if (rule->kind != HOST_RULE_ANY)
-        return 0;
-    out[0] = (struct gate_network){ .bits = 0 };
-    out[1] = (struct gate_network){ .bits = 0, .is_ipv6 = true };
-    return 2;
-}
-
 static int add_rules(struct plan *plan, coop_error **err)
 {
     const coop_policy *policy = plan->policy;
@@ -176,7 +148,7 @@ static int make_gate(struct plan *plan, coop_error **err)
     int r = networks && plan->gate ? add_rules(plan, err) : fail_no_memory(err);
     for (size_t i = 0; r == 0 && i < policy->n_hosts; i++)
         if (!policy->hosts[i].is_denied)
-            n += networks_of(&policy->hosts[i].rule, networks + n);
+            n += gate_inside_networks(&policy->hosts[i].rule, networks + n);
     if (r == 0 &&
         (gate_inside_prepare(&plan->gate->inside, networks, n) < 0 || plan->gate->rules.failed))
         r = fail_no_memory(err);
