@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/gate_protocol.h"
+#include "net/inside.h"
 #include "test/check.h"
 
 static int pair[2];
@@ -16,21 +16,9 @@ static int pipes[2][2];
 
 static void send_two(const void *bytes, size_t n)
 {
-    struct iovec io = { (void *)(uintptr_t)bytes, n };
-    union {
-        char space[CMSG_SPACE(2 * sizeof(int))];
-        struct cmsghdr header;
-    } control = { .header = { .cmsg_len = CMSG_LEN(2 * sizeof(int)),
-                              .cmsg_level = SOL_SOCKET,
-                              .cmsg_type = SCM_RIGHTS } };
-    struct msghdr header = { .msg_iov = &io,
-                             .msg_iovlen = 1,
-                             .msg_control = control.space,
-                             .msg_controllen = sizeof control.space };
     const int fds[] = { pipes[0][0], pipes[1][0] };
 
-    memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
-    CHECK(sendmsg(pair[0], &header, 0) == (ssize_t)n);
+    CHECK(inside_send_fds(pair[0], bytes, n, fds, 2) == 0);
 }
 
 /* How many descriptors come with the next message. */

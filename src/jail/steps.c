@@ -13,7 +13,6 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <termios.h>
 
 #include "jail/child.h"
@@ -24,6 +23,7 @@
 #include "jail/remount.h"
 #include "jail/trap_steps.h"
 #include "net/gate_inside.h"
+#include "net/inside.h"
 #include "net/nat_inside.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -592,22 +592,9 @@ static long join_network(struct child *child, const struct step *step)
 
 static long send_descriptor(int socket_fd, int fd)
 {
-    struct protocol_event_message message = { .event = EVENT_TERMINAL };
-    struct iovec io = { &message, sizeof message };
-    union {
-        char space[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr header;
-    } control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
-                              .cmsg_level = SOL_SOCKET,
-                              .cmsg_type = SCM_RIGHTS } };
-    struct msghdr header = { .msg_iov = &io,
-                             .msg_iovlen = 1,
-                             .msg_control = control.space,
-                             .msg_controllen = sizeof control.space };
+    const struct protocol_event_message message = { .event = EVENT_TERMINAL };
 
-    *(int *)(void *)CMSG_DATA(&control.header) = fd;
-    long r = raw(SYS_sendmsg, socket_fd, &header, MSG_NOSIGNAL);
-    return r < 0 ? r : 0;
+    return inside_send_fds(socket_fd, &message, sizeof message, &fd, 1);
 }
 
 /*
