@@ -157,13 +157,13 @@ finish_box
 
 # ---- many at once, and killed ones
 
-for i in {1..100}; do
+for i in {1..300}; do
     nat -- python3 client.py tcp:44.55.66.7:80 >"many.$i" 2>&1 &
     many[i]=$!
 done
 wait "${many[@]}"
-is "a hundred at once" "$(cat many.* | sort | uniq -c | tr -s ' ')" " 100 internet 45.10.20.2"
-unchanged "nothing is left of a hundred"
+is "three hundred at once" "$(cat many.* | sort | uniq -c | tr -s ' ')" " 300 internet 45.10.20.2"
+unchanged "nothing is left of them"
 
 nat_processes() { pgrep -x coop-nat; }
 start ws --network nat
