@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/stat.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "jail/child.h"
@@ -19,6 +21,10 @@
 
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
+#endif
+
+#ifndef AT_STATX_DONT_SYNC
+#define AT_STATX_DONT_SYNC 0x4000
 #endif
 
 #define ATTRIBUTES (MOUNT_READ_ONLY | MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC)
@@ -199,15 +205,25 @@ static long cover(struct guard_mount *mount, long place, bool is_bare, long pare
     return r == -ENOENT ? 0 : r < 0 ? r : 1; /* gone meanwhile: another event will tell */
 }
 
+/*
+ * What is there may be a mask that init serves (trap.h), and init may wait for us: so the kernel is to ask
+ * nobody. Which file it is does not change.
+ */
+static long look_at(long place, struct statx *out)
+{
+    return raw(SYS_statx, place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, out);
+}
+
 static long put(struct guard_mount *mount, long parent, const char *name)
 {
-    struct stat found;
+    struct statx found;
     long place = open_beneath(parent, name, 0);
 
     if (place < 0)
         return is_gone(place) ? 0 : place;
-    long r = raw(SYS_fstat, place, &found);
-    bool is_it = r == 0 && found.st_dev == mount->st->st_dev && found.st_ino == mount->st->st_ino;
+    long r = look_at(place, &found);
+    bool is_it = r == 0 && found.stx_ino == mount->st->st_ino &&
+                 makedev(found.stx_dev_major, found.stx_dev_minor) == mount->st->st_dev;
     if (is_it ? !mount->only_replaces : r == 0 && mount->replaces)
         r = cover(mount, place, is_it, parent, name);
     (void)raw(SYS_close, place);
