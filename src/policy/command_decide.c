@@ -242,31 +242,13 @@ static int runs_others(struct command_decider *d, const struct shell_command *co
     return 0;
 }
 
-/* A variable of make's own is set like one of the environment. */
-static int targets_variables(struct command_decider *d, const struct shell_command *command,
-                             const struct command_rule *rule, const struct command_view *view)
-{
-    static const char dangerous[] = "SHELL .SHELLFLAGS MAKEFLAGS MAKEFILES MAKE";
-
-    for (size_t i = 1; view->known && view->known->takes_many && i < view->n; i++) {
-        const char *text = view->words[i].text;
-        size_t n = strcspn(text, "=:+?");
-
-        if (text[0] != '-' && strchr(text, '=') && command_program_lists(dangerous, text, n))
-            return command_deny(d, command, &rule->origin, "leave it out",
-                                "the variable '%.*s' changes what '%s' runs", (int)n, text,
-                                rule->name);
-    }
-    return 0;
-}
-
 static int check_rule(struct command_decider *d, const struct shell_command *command,
                       const struct command_rule *rule, struct command_view *view)
 {
     int r = strcmp(view->program, "git") == 0 ? command_git_check(d, command, rule, view) : 0;
 
-    if (r == 0)
-        r = targets_variables(d, command, rule, view);
+    if (r == 0 && strcmp(view->program, "make") == 0)
+        r = command_make_check(d, command, rule, view);
     do {
         if (r == 0)
             r = blocked(d, command, rule, view);

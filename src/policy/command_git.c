@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "policy/command_private.h"
 #include "policy/git_config_keys.h"
 
@@ -19,7 +20,7 @@ static const char *config_harm(const char *key, size_t n, const char *value)
     const char *last = memrchr(key, '.', n);
 
     if (!first || (size_t)(last - key) >= sizeof section || n - (size_t)(last - key) > sizeof name)
-        return "is no key of git's";
+        return "it is no key of git's";
     size_t length = (size_t)(last - key);
     for (size_t i = 0; i < length; i++)
         section[i] = key + i < first ? (char)tolower((unsigned char)key[i]) : key[i];
@@ -37,7 +38,7 @@ static const char *config_harm(const char *key, size_t n, const char *value)
 static int refuse_key(struct command_decider *d, const struct shell_command *command,
                       const struct command_rule *rule, const char *key, size_t n, const char *why)
 {
-    return command_deny(d, command, &rule->origin, config_fix, "the configuration key '%.*s' %s",
+    return command_deny(d, command, &rule->origin, config_fix, "the configuration key '%.*s': %s",
                         (int)n, key, why);
 }
 
@@ -72,31 +73,48 @@ static int check_global(struct command_decider *d, const struct shell_command *c
     return 0;
 }
 
+/* Whether the next word belongs to this one; git takes beginnings of options too. */
+static bool config_takes_value(const char *option)
+{
+    static const char *const valued[] = { "--file",    "--blob",  "--type", "--default",
+                                          "--comment", "--value", "--url" };
+    size_t n = strlen(option);
+
+    if (option[0] != '-' || n < 2)
+        return false;
+    if (option[1] != '-')
+        return option[n - 1] == 'f'; /* -f, -zf */
+    for (size_t i = 0; n > 2 && i < COUNT(valued); i++)
+        if (strncmp(valued[i], option, n) == 0)
+            return true;
+    return false;
+}
+
 /* `git config KEY VALUE`: what it writes, a later git obeys. */
 static int check_config(struct command_decider *d, const struct shell_command *command,
                         const struct command_rule *rule, const struct command_view *view)
 {
-    for (size_t i = view->at + 1; i < view->n; i++) {
+    size_t first = view->at + 1;
+
+    for (size_t i = first; i < view->n; i++) {
         const struct shell_word *word = &view->words[i];
-        size_t n = strlen(word->text);
+        const char *text = word->text;
 
         if (!word->is_static)
             return command_undecided(d, command, &rule->origin, "write key and value",
                                      "what 'git config' sets is not known before it runs");
-        if (strncmp(word->text, "--get", 5) == 0 || strcmp(word->text, "get") == 0 ||
-            strncmp(word->text, "--unset", 7) == 0 || strcmp(word->text, "unset") == 0)
+        if (strncmp(text, "--get", 5) == 0 || strncmp(text, "--unset", 7) == 0 ||
+            (i == first && (strcmp(text, "get") == 0 || strcmp(text, "unset") == 0)))
             return 0;
-        if (word->text[0] == '-' || !strchr(word->text, '.') || i + 1 >= view->n)
-            continue;
-        /* A path behind --file has a dot too; then what follows is the key, and looked at next. */
-        if (i > view->at + 1 &&
-            command_program_lists("-f --file --blob", word[-1].text, strlen(word[-1].text)))
+        if (config_takes_value(text))
+            i++;
+        if (text[0] == '-' || !strchr(text, '.') || i + 1 >= view->n)
             continue;
         if (!word[1].is_static)
             return command_undecided(d, command, &rule->origin, "write the value",
                                      "what 'git config' sets is not known before it runs");
-        const char *why = config_harm(word->text, n, word[1].text);
-        return why ? refuse_key(d, command, rule, word->text, n, why) : 0;
+        const char *why = config_harm(text, strlen(text), word[1].text);
+        return why ? refuse_key(d, command, rule, text, strlen(text), why) : 0;
     }
     return 0;
 }

@@ -51,3 +51,8 @@ int command_paths_prepare(struct command_decider *d);
 
 int command_git_check(struct command_decider *d, const struct shell_command *command,
                       const struct command_rule *rule, const struct command_view *view);
+
+/* ---- command_make.c */
+
+int command_make_check(struct command_decider *d, const struct shell_command *command,
+                       const struct command_rule *rule, const struct command_view *view);
