@@ -307,7 +307,7 @@ static enum command_answer match_flag(const struct command_shape *shape,
             continue;
         }
         if (!must && command_program_implies(view->program, view->command, flag->name, word->text))
-            is_found = i > view->at;
+            is_found = i > view->at || (is_option(word) && !are_options_over);
         if (!are_options_over && is_option(word)) {
             is_found = is_found || is_flag(view, flag, word->text, must);
             is_negated = is_negated || is_negation(flag, word->text);

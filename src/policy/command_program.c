@@ -424,6 +424,8 @@ static const struct command_spelling spellings[] = {
     { "kubectl", "apply", 'f', "filename" },
     { "just", NULL, 'c', "command" },
     { "make", NULL, 'E', "eval" },
+    { "rm", NULL, 'r', "recursive" },
+    { "rm", NULL, 'f', "force" },
 };
 
 const struct command_spelling *command_program_spelling(const char *program, const char *command,
@@ -470,13 +472,33 @@ bool command_program_has_plus(const char *program, const char *command, const ch
            strcmp(flag, "force") == 0;
 }
 
+/* A third spelling of a flag; of letters, it may be any in a word of them. */
+static const struct {
+    const char *program;
+    const char *flag;
+    const char *begins;
+    char letter;
+} implications[] = {
+    { "npm", "global", "--loc", 0 }, /* --location=global */
+    { "rm", "recursive", NULL, 'R' },
+};
+
 /* A refspec that begins with '+' and a mirror overwrite what is on the other side. */
 bool command_program_implies(const char *program, const char *command, const char *flag,
                              const char *word)
 {
-    if (!command_program_has_plus(program, command, flag))
-        return false;
-    return word[0] == '+' || strncmp(word, "--mi", 4) == 0;
+    if (command_program_has_plus(program, command, flag))
+        return word[0] == '+' || strncmp(word, "--mi", 4) == 0;
+    for (size_t i = 0; i < COUNT(implications); i++) {
+        if (strcmp(implications[i].program, program) != 0 ||
+            strcmp(implications[i].flag, flag) != 0 || word[0] != '-')
+            continue;
+        if (implications[i].begins
+                ? strncmp(word, implications[i].begins, strlen(implications[i].begins)) == 0
+                : word[1] != '-' && strchr(word, implications[i].letter))
+            return true;
+    }
+    return false;
 }
 
 bool command_program_lists(const char *list, const char *word, size_t n)

@@ -43,7 +43,7 @@ const struct command_spelling *command_program_spelling(const char *program, con
 /* Letters of a sub-command that take a value: in `-ofoo` only the o is a flag. NULL: unknown. */
 const char *command_program_valued_letters(const char *program, const char *command);
 
-/* A word that does what a flag does: +main and --mirror for `push --force`. */
+/* A word that does what a flag does: +main and --mirror for `push --force`, -R for `rm -r`. */
 bool command_program_implies(const char *program, const char *command, const char *flag,
                              const char *word);
 bool command_program_has_plus(const char *program, const char *command, const char *flag);
