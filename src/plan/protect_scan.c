@@ -12,7 +12,7 @@
 #include "plan/protect_links.h"
 #include "plan/protect_scan_private.h"
 
-#define SMALL      128  /* directories: trees up to here are walked before anything is looked up */
+#define SMALL      32   /* directories: trees up to here are walked before anything is looked up */
 #define CACHE_FROM 2000 /* directories: from here on a stat each is worth remembering them */
 
 /* ---- other names of what was found, of what is in hidden directories, and of what is blocked */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "coop/policy.h"
 #include "plan/protect_cache.h"
 #include "policy/policy.h"
@@ -384,6 +385,35 @@ TEST(an_unchanged_tree_is_not_read_again)
     CHECK(unlink(in_tree("a/b/.env")) == 0);
     make_directory("a/b/.env");
     CHECK_STR(look_with(&options), "hide a/.env|");
+}
+
+TEST(one_change_among_many_directories_is_noticed_wherever_it_is)
+{
+    struct protect_scan_options options = remembering();
+    char name[64];
+
+    begin();
+    for (unsigned i = 0; i < 2345; i++) {
+        (void)snprintf(name, sizeof name, "d%u", i);
+        make_directory(name);
+    }
+    CHECK_STR(look_with(&options), "");
+    CHECK(scan.n_read == 2346);
+    CHECK_STR(look_with(&options), "");
+    CHECK(scan.n_read == 0 && scan.n_verified == 2346);
+    /* Where they stand among the records is the file system's choice: the first, the last, others. */
+    char names[40][64];
+    for (size_t n = 0; n < COUNT(names); n++)
+        (void)snprintf(names[n], sizeof names[n], "%s/.env",
+                       records_path(&scan.records, n == 0   ? 1
+                                                   : n == 1 ? 2345
+                                                            : 2 + n * 1009 % 2343));
+    for (size_t n = 0; n < COUNT(names); n++) {
+        make_file(names[n], "x");
+        (void)look_with(&options);
+        CHECK(scan.n_read == 1 && scan.n_verified == 0);
+        CHECK(scan.n_found == n + 1);
+    }
 }
 
 TEST(a_directory_that_moved_is_found_again)
