@@ -40,7 +40,9 @@ typedef struct coop_tools_context {
     const char *const
         *directories; /* NULL-ended: further ones of the host, at their own paths, as the workspace
                          read-write or read-only; NULL: none */
-    const coop_log *log; /* until coop_tools_free() returns; NULL: nobody wants to know */
+    const coop_log *log;      /* until coop_tools_free() returns; NULL: nobody wants to know */
+    const coop_tools *before; /* these take the place of others in the same session, whose time goes
+                                 on; until coop_tools_new() returns; NULL: a session of its own */
 } coop_tools_context;
 
 typedef enum coop_tool_flags {

@@ -134,7 +134,7 @@ static int serve(const struct options *options, coop_error **err)
 
     if (signal_fd < 0)
         return fail(err, errno, "watch for signals");
-    int r = toolset_new(options, NULL, &toolset, err);
+    int r = toolset_new(options, NULL, NULL, &toolset, err);
     if (r == 0)
         r = server_init(&server, options, err);
     if (r < 0)

@@ -40,7 +40,7 @@ static int make(struct http_sessions *sessions, struct server *server, struct se
     (void)pthread_mutex_lock(&sessions->lock);
     struct toolset *toolset = take_ptr(sessions->first_toolset);
     (void)pthread_mutex_unlock(&sessions->lock);
-    int r = toolset ? 0 : toolset_new(server->options, NULL, &toolset, err);
+    int r = toolset ? 0 : toolset_new(server->options, NULL, NULL, &toolset, err);
     if (r < 0)
         return r;
     *out = session_new(server, toolset, NULL);

@@ -209,7 +209,7 @@ static void narrow(struct session *session, const struct json_value *result)
         limits.n == 0 || is_everything(&limits, old) ? NULL : (const char *const *)limits.paths;
     bool is_broken = false;
     if (!is_same(paths, old->roots)) {
-        is_broken = toolset_new(session->server->options, paths, &fresh, &err) < 0;
+        is_broken = toolset_new(session->server->options, paths, old, &fresh, &err) < 0;
         if (is_broken) {
             log_send(session, LOG_LEVEL_ERROR, "the roots could not be applied: %s",
                      coop_error_message(err));

@@ -78,8 +78,8 @@ static void toolset_free(struct toolset *toolset)
     free(toolset);
 }
 
-int toolset_new(const struct options *options, const char *const *roots, struct toolset **out,
-                coop_error **err)
+int toolset_new(const struct options *options, const char *const *roots,
+                const struct toolset *before, struct toolset **out, coop_error **err)
 {
     bool has_first = !options->workspace && options->directories[0];
     coop_tools_context context = {
@@ -93,6 +93,7 @@ int toolset_new(const struct options *options, const char *const *roots, struct 
         .same_path = options->filesystem_names,
         .directories = options->directories + has_first,
         .log = options->sink ? &options->sink->log : NULL,
+        .before = before ? before->tools : NULL,
     };
     struct toolset *toolset = calloc(1, sizeof *toolset);
 

@@ -23,10 +23,11 @@ struct toolset {
 
 /*
  * `roots`: NULL-ended directories of the host that limit it, copied; NULL: no limit. With directories
- * behind the options the first is the workspace, unless --workspace names one.
+ * behind the options the first is the workspace, unless --workspace names one. `before`: whose place
+ * it takes in a session; NULL: it is the first.
  */
-int toolset_new(const struct options *options, const char *const *roots, struct toolset **out,
-                coop_error **err);
+int toolset_new(const struct options *options, const char *const *roots,
+                const struct toolset *before, struct toolset **out, coop_error **err);
 struct toolset *toolset_ref(struct toolset *toolset);
 void toolset_unref(struct toolset *toolset); /* NULL is fine */
 

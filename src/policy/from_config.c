@@ -204,6 +204,11 @@ static void fill_limits(struct filling *filling)
         note(filling, POLICY_NOTE_TIMEOUT, timeout.origin);
         filling->run->timeout_ms = ms;
     }
+    timeout = config_get(filling->config, "sandbox.session_timeout");
+    if (config_is_set(&timeout) && config_value_number(&timeout, &ms) && ms != CONFIG_NONE) {
+        filling->run->session_timeout_ms = ms;
+        filling->run->session_timeout_origin = timeout.origin;
+    }
 }
 
 static void fill_publish(struct filling *filling)

@@ -27,7 +27,9 @@ void policy_people_done(struct policy_people *people);
 
 /* What a run is given besides its policy. Zero it first. */
 struct policy_run {
-    uint64_t timeout_ms;   /* 0: none */
+    uint64_t timeout_ms;         /* 0: none */
+    uint64_t session_timeout_ms; /* of all calls of a set of tools together; 0: none */
+    struct origin session_timeout_origin;
     const char **env_pass; /* NULL-ended; the names are the config's */
     size_t n_env_pass;
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "test/tools_set.h"
+#include "tools/tools.h"
 
 /* ---- bash */
 
@@ -68,6 +69,32 @@ TEST(a_timeout_ends_it_and_says_so)
     coop_tools_free(tools);
     tools = tools_with("timeout = \"1s\"");
     CHECK(has(bash_fails(tools, "sleep 100"), "timed out after 1 s"));
+    coop_tools_free(tools);
+}
+
+TEST(a_session_has_an_end)
+{
+    NEEDS_SANDBOX();
+    coop_tools *tools = tools_with("session_timeout = '1h'");
+
+    CHECK(tools->shared->began_ms == 0); /* nobody has called */
+    (void)text(tools, "read_file", "{\"path\":\"a.txt\"}", false);
+    CHECK(tools->shared->began_ms != 0);
+    tools->shared->began_ms -= 3600 * 1000 - 1000;
+    CHECK(has(bash_fails(tools, "sleep 100"), "the session may live no longer"));
+    const char *said = text(tools, "read_file", "{\"path\":\"a.txt\"}", true);
+    CHECK(has(said, "the session is over: it may live 1h (sandbox.session_timeout, "));
+    CHECK(has(said, "coop.toml:3:"));
+
+    /* Others that take their place do not begin anew; those of another session do. */
+    configure("true", "session_timeout = '1h'");
+    coop_tools *next = tools_for_context((coop_tools_context){ .before = tools });
+    coop_tools *other = tools_for_context((coop_tools_context){ 0 });
+    configure("true", "");
+    CHECK(has(bash_fails(next, "true"), "the session is over"));
+    (void)text(other, "read_file", "{\"path\":\"a.txt\"}", false);
+    coop_tools_free(other);
+    coop_tools_free(next);
     coop_tools_free(tools);
 }
 

@@ -15,6 +15,7 @@
 #include "policy/policy.h"
 #include "tools/arguments.h"
 #include "tools/audit.h"
+#include "tools/lifetime.h"
 #include "tools/place.h"
 #include "tools/result.h"
 #include "tools/rights.h"
@@ -96,6 +97,8 @@ int coop_tools_new(const coop_tools_context *given, coop_tools **out, coop_error
         r = parse_schemas(tools, err);
     if (r == 0)
         r = share(tools, err);
+    if (r == 0 && context.before)
+        lifetime_continue(tools, context.before);
     if (r == 0)
         r = keep_tmp(tools, err);
     if (r == 0)
@@ -254,7 +257,9 @@ static int run_tool(struct tool_call *call, size_t i, coop_error **err)
 
     if (refusal)
         return fail_kind(err, COOP_ERROR_DENIED, EACCES, "%s", refusal);
-    int r = arguments_check(tool->face.name, call->tools->schemas[i].root, call->arguments, err);
+    int r = lifetime_check(call->tools, err);
+    if (r == 0)
+        r = arguments_check(tool->face.name, call->tools->schemas[i].root, call->arguments, err);
     auto_rights struct rights rights = { 0 };
     if (r == 0 && tool->need < TOOL_COMMANDS)
         r = rights_lower_for(&rights, call->tools, err);

@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "tools/audit.h"
 #include "tools/identity.h"
+#include "tools/lifetime.h"
 #include "tools/tools.h"
 
 #define GRACE_MS  2000
@@ -110,11 +111,22 @@ static void take_output(void *context, coop_stream stream, const char *bytes, si
 
 /* ---- the run */
 
-static uint64_t choose_timeout(const coop_tools *tools, const struct job *job)
+static uint64_t choose_timeout(coop_tools *tools, const struct job *job,
+                               enum job_timeout_reason *out_reason)
 {
-    uint64_t most = tools->timeout_ms;
+    const uint64_t left = lifetime_left_ms(tools);
+    uint64_t most = job->timeout_ms;
 
-    return most && most < job->timeout_ms ? most : job->timeout_ms;
+    *out_reason = JOB_TIMEOUT_ASKED;
+    if (tools->timeout_ms && tools->timeout_ms <= most) {
+        most = tools->timeout_ms;
+        *out_reason = JOB_TIMEOUT_CONFIGURED;
+    }
+    if (left < most) {
+        most = left;
+        *out_reason = JOB_TIMEOUT_SESSION;
+    }
+    return most;
 }
 
 /* That of the engine is for somebody who types options. */
@@ -136,10 +148,11 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
 {
     coop_tools *tools = call->tools;
     struct running running = { call, job, end };
+    enum job_timeout_reason reason;
     coop_box *box = NULL;
     coop_run_options options = {
         .size = sizeof options,
-        .timeout_ms = choose_timeout(tools, job),
+        .timeout_ms = choose_timeout(tools, job, &reason),
         .grace_ms = GRACE_MS,
         .on_output = take_output,
         .context = &running,
@@ -151,7 +164,9 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
         .log = call->audit ? &call->audit->log : NULL,
     };
 
-    *end = (struct job_end){ .timeout_ms = options.timeout_ms, .file.fd = -1 };
+    *end = (struct job_end){ .timeout_ms = options.timeout_ms,
+                             .timeout_reason = reason,
+                             .file.fd = -1 };
     capture_init(&end->capture, CAPTURE_ROOM);
     (void)pthread_mutex_lock(&tools->shared->lock);
     int r = coop_start(tools->shared->sandbox, job->argv, &options, &box, err);

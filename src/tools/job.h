@@ -32,9 +32,13 @@ struct job_file {
     int error;      /* why it is not whole, or not there; 0: nothing of the sort */
 };
 
+/* Whose word the time limit is. */
+enum job_timeout_reason { JOB_TIMEOUT_ASKED, JOB_TIMEOUT_CONFIGURED, JOB_TIMEOUT_SESSION };
+
 struct job_end {
     coop_result *result;
     uint64_t timeout_ms; /* that held */
+    enum job_timeout_reason timeout_reason;
     struct capture capture;
     struct buffer shown;
     struct capture_cut cut;

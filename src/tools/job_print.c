@@ -24,6 +24,12 @@ static void print_size(struct buffer *out, uint64_t bytes)
     buffer_printf(out, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
+static const char *const timeout_reasons[] = {
+    [JOB_TIMEOUT_ASKED] = "a larger timeout_seconds gives it longer",
+    [JOB_TIMEOUT_CONFIGURED] = "the configuration allows no more",
+    [JOB_TIMEOUT_SESSION] = "the session may live no longer (sandbox.session_timeout)",
+};
+
 /* Why it ended, where that was not by its own will; then what a shell would say. */
 static void print_end(const struct tool_call *call, const struct job_end *end, struct buffer *out)
 {
@@ -36,10 +42,7 @@ static void print_end(const struct tool_call *call, const struct job_end *end, s
         buffer_printf(out,
                       "timed out after %" PRIu64 " s: the command was ended with all it had "
                       "started; %s\n",
-                      end->timeout_ms / 1000,
-                      end->timeout_ms == call->tools->timeout_ms
-                          ? "the configuration allows no more"
-                          : "a larger timeout_seconds gives it longer");
+                      end->timeout_ms / 1000, timeout_reasons[end->timeout_reason]);
     if (coop_result_out_of_memory(result)) {
         buffer_append_string(out, "out of memory: ");
         if (limits[COOP_LIMIT_MEMORY] == COOP_LIMIT_NONE) {

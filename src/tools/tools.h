@@ -28,6 +28,7 @@ struct tools_shared {
     coop_sandbox *sandbox;   /* starts one box at a time; boxes then run side by side */
     unsigned long n_outputs; /* files of whole outputs that were made */
     char *banner;            /* NULL until somebody asks */
+    int64_t began_ms;        /* when the first call came; 0: none did: lifetime.h */
     bool audit_is_told;      /* that the log cannot be written */
 };
 
