@@ -39,7 +39,7 @@ static enum trust_tools tools_open(const struct identity *identity)
 
 /* ---- refusals */
 
-enum refusal { OPEN, NOT_TRUSTED, NOT_WRITABLE, NOT_IN_ONE_PLACE, NO_NETWORK };
+enum refusal { OPEN, NOT_TRUSTED, NOT_WRITABLE, NOTHING_LEFT, NO_NETWORK };
 
 static bool has_network(const coop_policy *policy)
 {
@@ -53,7 +53,7 @@ static enum refusal refusal_of(const coop_tools *tools, const struct tool *tool)
     if (tools->read_only && tool->run != tool_bash && !(tool->face.flags & COOP_TOOL_READ_ONLY))
         return NOT_WRITABLE;
     if (tools->no_commands && tool->need >= TOOL_COMMANDS)
-        return NOT_IN_ONE_PLACE;
+        return NOTHING_LEFT;
     if (tool->need == TOOL_ALL && !tools->on_host && !has_network(tools->policy))
         return NO_NETWORK;
     return OPEN;
@@ -98,9 +98,8 @@ static char *refusal_text(const coop_tools *tools, const struct tool *tool, enum
         print_trust(tools, &text);
     else if (refusal == NOT_WRITABLE)
         buffer_append_string(&text, "these tools only read");
-    else if (refusal == NOT_IN_ONE_PLACE)
-        buffer_append_string(&text, "of the workspace only some directories were left to these "
-                                    "tools, and a command can be held to one of them only");
+    else if (refusal == NOTHING_LEFT)
+        buffer_append_string(&text, "nothing of the workspace was left to these tools");
     else
         buffer_printf(&text,
                       "the sandbox has no network (network = \"%s\"); commit, and leave the "

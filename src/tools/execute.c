@@ -35,13 +35,23 @@ static int parse_schemas(coop_tools *tools, coop_error **err)
     return r;
 }
 
-static int share(coop_tools *tools, coop_error **err)
+static int share(coop_tools *tools, const coop_tools_context *context, coop_error **err)
 {
+    coop_policy *boxes = NULL;
+
     tools->shared = calloc(1, sizeof *tools->shared);
     if (!tools->shared)
         return fail_no_memory(err);
     (void)pthread_mutex_init(&tools->shared->lock, NULL);
-    return coop_sandbox_new(tools->policy, &tools->shared->sandbox, err);
+    if (!tools->has_several_roots)
+        return coop_sandbox_new(tools->policy, &tools->shared->sandbox, err);
+    int r = policy_copy(tools->policy, &boxes, err);
+    if (r == 0)
+        r = tools_show_roots(tools, context->roots, boxes, err);
+    if (r == 0)
+        r = coop_sandbox_new(boxes, &tools->shared->sandbox, err);
+    coop_policy_free(boxes);
+    return r;
 }
 
 /* Where that cannot be, commands have a /tmp each, and what they are told says why. */
@@ -96,7 +106,7 @@ int coop_tools_new(const coop_tools_context *given, coop_tools **out, coop_error
     if (r == 0)
         r = parse_schemas(tools, err);
     if (r == 0)
-        r = share(tools, err);
+        r = share(tools, &context, err);
     if (r == 0 && context.before)
         lifetime_continue(tools, context.before);
     if (r == 0)

@@ -50,9 +50,47 @@ TEST(roots_are_all_there_is)
     coop_tools_free(tools);
     const char *const two[] = { path_of("%s/src", workspace), path_of("%s/doc", workspace), NULL };
     tools = tools_for_context((coop_tools_context){ .identity = "t:full", .roots = two });
-    CHECK(has(bash_fails(tools, "true"), "can be held to one of them only"));
+    CHECK_STR(bash(tools, "ls /work; cat /work/src/s; echo d > /work/doc/d; cat doc/d"),
+              "doc\nsrc\ns\nd\n");
+    CHECK(has(bash_fails(tools, "cat a.txt"), "No such file"));
+    CHECK(has(bash_fails(tools, "touch new"), "Read-only file system"));
+    CHECK_STR(text(tools, "read_file", "{\"path\":\"/work/doc/d\"}", false), "d\n");
+    (void)text(tools, "read_file", "{\"path\":\"/work/a.txt\"}", true);
+    coop_tools_free(tools);
+    tools = tools_for_context(
+        (coop_tools_context){ .identity = "t:full", .roots = two, .read_only = true });
+    CHECK(has(bash_fails(tools, "touch doc/new"), "Read-only file system"));
+    CHECK(has(bash_fails(tools, "touch src/new"), "Read-only file system"));
     coop_tools_free(tools);
     CHECK(system(path_of("rm -r '%s/src' '%s/doc'", workspace, workspace)) == 0);
+}
+
+/* A root is named by the client: it takes away, and gives nothing. */
+TEST(several_roots_show_nothing_that_is_hidden)
+{
+    NEEDS_SANDBOX();
+    make_world();
+    CHECK(system(path_of("cd '%s' && mkdir -p src doc keys/in .git/hooks && echo s | tee doc/.env "
+                         "keys/in/k keys/k > src/s",
+                         workspace)) == 0);
+    const char *const roots[] = {
+        path_of("%s/keys", workspace),      path_of("%s/keys/in", workspace),
+        path_of("%s/src", workspace),       path_of("%s/doc", workspace),
+        path_of("%s/.git", workspace),      path_of("%s/nowhere", workspace),
+        path_of("%s/../beside", workspace), NULL
+    };
+    write_text(config, "[sandbox]\nenabled = true\n[protect]\ndeny = [\"keys\"]\n" PEOPLE);
+    coop_tools *tools =
+        tools_for_context((coop_tools_context){ .identity = "t:full", .roots = roots });
+    configure("true", "");
+    CHECK_STR(bash(tools, "ls -A /work; cat src/s"), ".git\ndoc\nsrc\ns\n");
+    CHECK(has(bash_fails(tools, "cat doc/.env"), "Permission denied"));
+    CHECK(has(bash_fails(tools, "cat keys/in/k"), "No such file"));
+    CHECK(has(bash_fails(tools, "echo x > .git/hooks/pre-commit"), "Permission denied"));
+    (void)text(tools, "read_file", "{\"path\":\"keys/in/k\"}", true);
+    (void)text(tools, "read_file", "{\"path\":\"doc/.env\"}", true);
+    coop_tools_free(tools);
+    CHECK(system(path_of("cd '%s' && rm -r src doc keys .git", workspace)) == 0);
 }
 
 TEST(roots_leave_less_than_the_configuration_and_never_more)

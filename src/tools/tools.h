@@ -41,7 +41,8 @@ struct coop_tools {
     bool is_enabled;           /* the sandbox, for this identity */
     bool on_host;              /* no box: the owner's, or the sandbox is disabled */
     bool read_only;
-    bool no_commands; /* a box cannot show what is left of the workspace: narrow.c */
+    bool no_commands;       /* nothing is left of the workspace: narrow.c */
+    bool has_several_roots; /* a box shows more than one part of it */
     const char *level;
     const char *user;   /* NULL: nobody matched */
     bool lowers_rights; /* file tools have those of files_uid and files_gid: rights.h */
@@ -71,6 +72,9 @@ int tools_load(coop_tools *tools, const coop_tools_context *context, coop_error 
 void tools_unload(coop_tools *tools);
 /* What the caller takes away. */
 int tools_narrow(coop_tools *tools, const coop_tools_context *context, coop_error **err);
+/* A policy for boxes that show several roots: a copy of the tools' own, which is changed. */
+int tools_show_roots(const coop_tools *tools, const char *const *roots, coop_policy *policy,
+                     coop_error **err);
 /* This host has no namespaces and the policy only prefers them: commands see the workspace at its own
  * path, and so shall all tools. */
 int tools_stay(coop_tools *tools, coop_error **err);
