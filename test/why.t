@@ -69,6 +69,13 @@ for pattern in cabinet 'cabinet/**'; do
     says "nor in one that is kept" "^denied: write cabinet/public\|" --protect-write "$pattern" --unprotect cabinet/public write cabinet/public
 done
 says "one in what is hidden by itself" "^allowed: read cabinet/public" --protect 'cabinet/*' --unprotect cabinet/public read cabinet/public
+echo s >ws/.env && ln ws/.env ws/cabinet/linked && echo b >ws/cabinet/blocked && ln ws/cabinet/blocked ws/free
+says "another name of a hidden file" "^denied: read cabinet/linked\|.*its name is one that is hidden.*another name of '/work/.env'" read cabinet/linked
+says "another name of a blocked one" "^denied: read free\|.*blocked_paths 'cabinet/blocked'.*another name of '/work/cabinet/blocked'" --block cabinet/blocked read free
+says "of one in a blocked directory" "^denied: read free\|.*blocked_paths 'cabinet'" --block cabinet read free
+says "of none of these" "^allowed: read free\|" read free
+is "as the box says" "$("$COOP" run -q -w ws --block cabinet/blocked sh -c 'cat cabinet/linked free' 2>&1 | grep -c 'Permission denied')" 2
+rm ws/.env ws/free
 says "built-in exceptions are for reading" "^denied: write new.pub" --protect-write '**/*' write new.pub
 echo x >ws/cabinet/file
 says "a pattern for directories says nothing of a file" "^allowed: write cabinet/file" --protect-write 'cabinet/file/' write cabinet/file

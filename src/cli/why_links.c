@@ -1,6 +1,7 @@
 #include "why_links.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/protect_scan.h"
 #include "policy/path.h"
+#include "policy/protect.h"
 #include "policy/view_place.h"
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
@@ -107,6 +110,59 @@ static int decide_again(const struct decide_subject *subject, enum decide_act ac
     return 0;
 }
 
+/* Which name of the file in the workspace a rule is about; NULL: of this one there is none. */
+static int find_named(const struct decide_subject *subject, const char *view, const char *below,
+                      enum decide_act act, char **out, coop_error **err)
+{
+    const struct protect_scan_options options = { 0 };
+    struct protect *protect = NULL;
+    struct protect_scan scan = { 0 };
+    auto_close int fd = open(subject->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return 0;
+    int r = protect_new(subject->policy, &protect, err);
+    if (r == 0 && protect)
+        r = protect_take_blocks(protect, subject->policy, view, err);
+    if (r == 0 && protect)
+        r = protect_scan(fd, protect, &options, &scan, err);
+    for (size_t i = 0; r == 0 && i < scan.n_found && !*out; i++) {
+        const struct protect_found *found = &scan.found[i];
+
+        if (strcmp(found->path, below) != 0 || strcmp(found->named, below) == 0 ||
+            (found->kind != FOUND_HIDE && act != DECIDE_WRITE))
+            continue;
+        *out = path_join(view, found->named);
+        if (!*out)
+            r = fail_no_memory(err);
+    }
+    protect_scan_done(&scan);
+    protect_free(protect);
+    return r;
+}
+
+/* A file with several names is what the strictest of them says: the box hides or keeps all. */
+static int follow_names(const struct decide_subject *subject, const struct view_index *index,
+                        const char *path, enum decide_act act, struct decide_answer *answer,
+                        struct buffer *note, coop_error **err)
+{
+    struct view_place place = view_find(index, path);
+    auto_free char *host = host_path(subject, index, path);
+    auto_free char *named = NULL;
+    struct stat st;
+
+    if (place.what != VIEW_IS_WORKSPACE || !host || lstat(host, &st) < 0 || !S_ISREG(st.st_mode) ||
+        st.st_nlink < 2)
+        return 0;
+    int r = find_named(subject, view_of_workspace(subject->policy, subject->workspace), place.below,
+                       act, &named, err);
+    if (r < 0 || !named)
+        return r;
+    note->length = 0;
+    buffer_printf(note, "it is another name of '%s', and the answer is about that", named);
+    return decide_again(subject, act, named, answer, err);
+}
+
 int why_links(const struct decide_subject *subject, const struct decide_question *question,
               struct decide_answer *answer, struct buffer *note, coop_error **err)
 {
@@ -137,6 +193,8 @@ int why_links(const struct decide_subject *subject, const struct decide_question
         buffer_printf(note, "a link leads to '%s' of the box, and the answer is about that", path);
         r = decide_again(subject, act, path, answer, err);
     }
+    if (r == 0 && answer->is_allowed)
+        r = follow_names(subject, index, path, act, answer, note, err);
     auto_free char *host = host_path(subject, index, path);
     if (r == 0 && answer->is_allowed && host)
         note_mode(host, act, note);

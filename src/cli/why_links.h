@@ -1,7 +1,8 @@
 /*
  * why_links.h - what the policy's text does not know: where links lead, what a file's own mode says
  *
- * The box follows the same links, so an answer about a link is one about where it leads. What is
+ * The box follows the same links, so an answer about a link is one about where it leads; a hard link is
+ * one more name of a file, and the box hides what has a hidden one. What is
  * refused by the file itself, on the host as in the box, is no rule's doing and is only said.
  */
 #pragma once
