@@ -219,6 +219,29 @@ for i in range(100):
 is "10,000 of them are hidden" "$(box many sh -c 'cat d*/.env.* 2>/dev/null | wc -c; ls d*/.env.* | wc -l')" $'0\n10000'
 is "and the box works" "$(box many sh -c 'echo made >d7/x; cat d7/x')" made
 
+# ---- what lies on the way to a secret stays: the next box would know of none
+
+broken() { # WHAT SHELL-TEXT: a box breaks the way to `real`, if it can; then another one reads
+    box way sh -c "$2" >/dev/null 2>&1
+    is "$1" "$(find way -name real | while read -r f; do box way cat "${f#way/}" 2>/dev/null; done)" ""
+    rm -rf way
+}
+mkdir -p way/d && echo secret >way/d/real && ln -s d way/e && ln -s e/real way/.env
+broken "a link in the place of a directory" 'rm e; mkdir e; mv e f; ln -sfn nowhere e'
+mkdir -p way/d/sub && echo secret >way/d/real && ln -s d/sub/../real way/.env
+broken "a directory that is left again" 'mv d/sub d/other; rmdir d/sub; rm -r d/sub'
+mkdir -p way/x/sub && echo secret >way/real && ln -s x/sub/../../real way/.env
+broken "and the one that holds it" 'mv x y; mv x/sub x/y; rmdir x/sub x; rm -r x'
+mkdir -p way/d && echo secret >way/d/real && ln -s "$T/way/e/real" way/.env && ln -s d way/e
+broken "by the host's own path" 'rm e; mv e f'
+mkdir -p way/p/q && echo secret >way/real && ln -s ../../real way/p/q/.env
+is "what holds the link itself needs no holding" "$(box way sh -c 'echo x >p/q/f && mv p/q/f f && ln f p/q/g && echo moved')" moved
+broken "and stays all the same" 'mv p/q p/r; mv p z'
+mkdir -p way/d/store/hooks && : >way/d/store/config && ln -s d way/e && ln -s e/store way/.git
+box way sh -c 'rm e; mv e f; mkdir -p e/store/hooks; echo evil >e/store/hooks/pre-commit' >/dev/null 2>&1
+is "the way to git's directory" "$(readlink way/e; find way -name pre-commit)" d
+rm -rf way
+
 # ---- large trees are remembered, and changes seen
 
 mkdir big && python3 -c '

@@ -14,6 +14,7 @@
 #include "plan/project.h"
 #include "plan/protect_config.h"
 #include "plan/protect_private.h"
+#include "plan/protect_scan_private.h"
 #include "policy/path.h"
 #include "policy/protect.h"
 
@@ -395,7 +396,7 @@ static void hold_hidden(struct plan *plan, const struct place *place, const char
     for (size_t i = 0; i < place->scan->n_found; i++) {
         const struct protect_found *found = &place->scan->found[i];
 
-        if (!is_secret(found))
+        if (!is_secret(found) && found->rule != &scan_way_rule)
             continue;
         const char *path = plan_text(plan, "%s/%s", root[1] ? root : "", found->path);
         if (!path)

@@ -20,14 +20,9 @@
 #include "sys/raw.h"
 
 #define GITFILE_MAX 4096
-#define LINKS_MAX   40 /* as many as the kernel follows */
 
 static const struct protect_rule unsearchable = {
     "a directory that cannot be searched", COOP_PROTECT_HIDE, 0, { NULL, 0, 0 }
-};
-
-static const struct protect_rule link_rule = {
-    "a link to what is hidden", COOP_PROTECT_KEEP, 0, { NULL, 0, 0 }
 };
 
 /* Nothing is there any more, or nothing that leads anywhere: nothing to protect. */
@@ -119,21 +114,6 @@ static int rule_applies(struct scan *scan, const struct protect_rule *rule, cons
 
 /* ---- links */
 
-/* The kernel's own name of the root: what links lead to is compared with it. */
-static const char *root_path(struct scan *scan)
-{
-    char link[64];
-
-    if (!scan->has_root) {
-        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", scan->root_fd);
-        ssize_t n = readlink(link, scan->root, sizeof scan->root - 1);
-
-        scan->root[n > 0 ? n : 0] = '\0';
-        scan->has_root = true;
-    }
-    return scan->root;
-}
-
 /*
  * What a link leads to, if that is in the tree: its path there, relative to the root. Outside, the
  * box has nothing to show.
@@ -143,7 +123,7 @@ static int follow(struct scan *scan, const char *path, char out[PATH_MAX], struc
 {
     char link[64];
     char target[PATH_MAX];
-    const char *root = root_path(scan);
+    const char *root = scan_root_path(scan);
     size_t length = strlen(root);
     auto_close int fd = openat(scan->root_fd, path, O_PATH | O_CLOEXEC);
 
@@ -310,45 +290,6 @@ static int examine_subject(struct scan *scan, const struct subject *subject, boo
     return r < 0 || *out_hidden ? r : examine_keeping(scan, subject, err);
 }
 
-/* Where the link at `path` leads by its own words, relative to the root; false: not within it. */
-static bool read_link(const struct scan *scan, const char *path, char out[PATH_MAX])
-{
-    char text[PATH_MAX];
-    char joined[2 * PATH_MAX];
-    ssize_t n = readlinkat(scan->root_fd, path, text, sizeof text - 1);
-    auto_free char *normal = NULL;
-
-    if (n <= 0 || text[0] == '/')
-        return false;
-    text[n] = '\0';
-    (void)snprintf(joined, sizeof joined, "/%.*s%s", (int)(last_name(path) - path), path, text);
-    if (path_resolve("link", joined, &normal, NULL) < 0 || strlen(normal) > PATH_MAX)
-        return false;
-    memcpy(out, normal + 1, strlen(normal));
-    return *out != '\0';
-}
-
-/* The link itself, and those that it leads through. */
-static int add_links(struct scan *scan, const char *path, coop_error **err)
-{
-    char at[PATH_MAX];
-    struct subject subject = { .path = at, .rule_path = at };
-    int r = 0;
-
-    if (strlen(path) >= sizeof at)
-        return 0;
-    memcpy(at, path, strlen(path) + 1);
-    for (int i = 0; r == 0 && i < LINKS_MAX; i++) {
-        if (fstatat(scan->root_fd, at, &subject.st, AT_SYMLINK_NOFOLLOW) < 0 ||
-            !S_ISLNK(subject.st.st_mode))
-            break;
-        r = add(scan, FOUND_LINK, &subject, &link_rule, false, err);
-        if (r == 0 && !read_link(scan, at, at))
-            break;
-    }
-    return r;
-}
-
 static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
                            coop_error **err);
 
@@ -358,9 +299,10 @@ static int examine_linked_git(struct scan *scan, const char *path, const char *t
 {
     if (is_git(scan, path))
         scan->out->is_work_tree = true;
-    return S_ISDIR(st->st_mode) && protect_has_defaults(scan->protect)
-               ? examine_pointed(scan, target, st, err)
-               : 0;
+    if (!S_ISDIR(st->st_mode) || !protect_has_defaults(scan->protect))
+        return 0;
+    int r = examine_pointed(scan, target, st, err);
+    return r == 0 ? scan_hold_way(scan, path, FOUND_KEPT_LINK, err) : r;
 }
 
 static int examine(struct scan *scan, const struct scan_record *record, const char *path,
@@ -393,7 +335,8 @@ static int examine(struct scan *scan, const struct scan_record *record, const ch
     }
     bool is_hidden;
     int r = examine_subject(scan, &subject, &is_hidden, err);
-    return r < 0 || !is_hidden || subject.path == path ? r : add_links(scan, path, err);
+    return r < 0 || !is_hidden || subject.path == path ? r
+                                                       : scan_hold_way(scan, path, FOUND_LINK, err);
 }
 
 /* The directory itself, if it is not merely below one. */

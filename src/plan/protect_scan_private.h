@@ -24,6 +24,8 @@ struct scan {
 
 /* The rule for a .git itself: it must stay. */
 extern const struct protect_rule scan_git_rule;
+/* And for what a link to something hidden leads through. */
+extern const struct protect_rule scan_way_rule;
 
 /* protect_found.c. Copies the paths. */
 const char *scan_keep_text(struct scan *scan, const char *text);
@@ -33,6 +35,12 @@ int scan_add_git_directory(struct scan *scan, const char *path, coop_error **err
 int scan_compare_paths(const char *left, const char *right);
 /* Outer before inner, no path twice, and nothing inside what is hidden as a whole. */
 void scan_put_in_order(struct protect_scan *scan);
+
+/* protect_way.c. The kernel's own name of the root: what links lead to is compared with it. */
+const char *scan_root_path(struct scan *scan);
+/* The link at `path`, found as `kind`, and all that it leads through. */
+int scan_hold_way(struct scan *scan, const char *path, enum protect_found_kind kind,
+                  coop_error **err);
 
 /* protect_examine.c: the names of one directory; then the gitfiles among what was found. */
 int scan_examine_record(struct scan *scan, const struct scan_records *records, size_t i,

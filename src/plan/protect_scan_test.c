@@ -90,7 +90,7 @@ static void add_rule(const char *pattern, coop_protect action)
 /* What is found, as "hide .env|keep .vscode|". */
 static const char *look_with(const struct protect_scan_options *options)
 {
-    static const char *const words[] = { "hide", "keep", "config", "hold", "link" };
+    static const char *const words[] = { "hide", "keep", "config", "hold", "link", "held" };
     static char out[65536];
     size_t n = 0;
 
@@ -276,6 +276,42 @@ TEST(a_link_leads_to_what_must_be_hidden)
     CHECK(symlink("nowhere", in_tree("a/.env.x")) == 0);
     CHECK(symlink(".env.loop", in_tree(".env.loop")) == 0);
     CHECK_STR(look(), "link .env|hide a/real|link a/way|");
+}
+
+TEST(all_that_a_link_leads_through_is_held)
+{
+    char absolute[8192];
+
+    begin();
+    make_directory("d");
+    make_directory("d/sub");
+    make_directory("v");
+    make_file("d/real", "x");
+    make_file("v/other", "x");
+    CHECK(symlink("e/real", in_tree(".env")) == 0);
+    CHECK(symlink("d", in_tree("e")) == 0);
+    CHECK_STR(look(), "link .env|hide d/real|link e|");
+    /* What ".." leads out of: without it the way is none. */
+    CHECK(unlink(in_tree(".env")) == 0 && symlink("./f/../real", in_tree(".env")) == 0);
+    CHECK(symlink("d/sub", in_tree("f")) == 0);
+    CHECK_STR(look(), "link .env|hide d/real|held d/sub|link f|");
+    CHECK(unlink(in_tree(".env")) == 0 && symlink("v/../e/real", in_tree(".env")) == 0);
+    CHECK_STR(look(), "link .env|hide d/real|link e|held v|");
+    /* By the host's own name of the tree, which the box does not have. */
+    CHECK(unlink(in_tree(".env")) == 0 && unlink(in_tree("f")) == 0);
+    (void)snprintf(absolute, sizeof absolute, "%s", in_tree("e/real"));
+    CHECK(symlink(absolute, in_tree(".env")) == 0);
+    CHECK_STR(look(), "link .env|hide d/real|link e|");
+    (void)snprintf(absolute, sizeof absolute, "%s", in_tree("v"));
+    CHECK(unlink(in_tree(".env")) == 0 && symlink("w/other", in_tree(".env")) == 0);
+    CHECK(symlink(absolute, in_tree("w")) == 0);
+    CHECK_STR(look(), "link .env|hide v/other|link w|");
+    /* Also on the way to git's directory. */
+    CHECK(unlink(in_tree(".env")) == 0);
+    make_directory("d/store");
+    make_file("d/store/config", "[core]\n");
+    CHECK(symlink("e/store", in_tree(".git")) == 0);
+    CHECK(strstr(look(), "|held e|"));
 }
 
 TEST(other_names_of_a_hidden_file_are_found)

@@ -47,9 +47,9 @@ await main(async () => {
   is(`${how}: roots can change`, await reach(), [false, true]);
   await change([root(join(workspace, "one")), root(join(workspace, "two"))]);
   is(`${how}: there can be several`, await reach(), [true, true]);
-  ok(changed.includes("notifications/tools/list_changed") && changed.includes("notifications/resources/list_changed"),
-    `${how}: the client is told that other tools are there`, changed);
-  ok(!(await client.listTools()).tools.some(({ name }) => name === "bash"), `${how}: none that cannot be held to them`);
+  const both = await call(client, "bash", { command: "cat one/f two/f; ls /work" });
+  is(`${how}: by commands too, and nothing else`, both.said.split("\n").slice(0, 4), ["one", "two", "one", "two"]);
+  ok(changed.includes("notifications/resources/list_changed"), `${how}: the client is told that others are there`, changed);
   await change([root(outside), root(join(workspace, "one"))]);
   is(`${how}: a root outside widens nothing`, await reach(), [true, false]);
   like(`${how}: and the client is told`, JSON.stringify(logged), /outside the workspace/);
