@@ -248,6 +248,16 @@ is "100,000 wrong values: a hundred are named, the others counted" "$(wc -l <err
 awk 'BEGIN { for (i = 0; i < 100000; i++) print "key" i " = 1" }' >work/coop.toml
 show >out 2>err
 is "100,000 unknown keys likewise" "$(wc -l <err) $(tail -n 1 err)" "101 and 99900 more"
+many() { # WHAT PATTERN: what `coop check` says of the file
+    is "$1" "$("$COOP" check --config many.toml -w work 2>&1 | sed 's/^.*error/error/' | head -n 1)" "$2"
+}
+rm work/coop.toml
+{ echo '[environment.set]' && awk 'BEGIN { for (i = 0; i < 100000; i++) print "K" i " = \"x\"" }'; } >many.toml
+many "100,000 variables are too many" "error: more than 4096 variables"
+{ printf '[sandbox]\nextra_ro_paths = [' && awk 'BEGIN { for (i = 0; i < 100000; i++) printf "\"/x/%d\", ", i }' && echo ']'; } >many.toml
+many "and so many paths" "error: more than 4096 mounts"
+{ printf '[sandbox]\nmounts = [' && awk 'BEGIN { for (i = 0; i < 100000; i++) printf "{ source = \"/usr\", target = \"/x/%d\" }, ", i }' && echo ']'; } >many.toml
+many "and mounts" "error: more than 4096 mounts"
 { printf '[environment]\ncampaign = """'; repeat 'sixteen bytes...' 655360; echo '"""'; } >work/coop.toml
 is "a value of 10 MiB is a value" "$(show | grep -c sixteen)" 1
 printf '\357\273\277[sandbox]\r\nmemory = "1g"\r\n' >work/coop.toml

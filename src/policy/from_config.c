@@ -319,6 +319,8 @@ static void fill_paths(struct filling *filling, const char *key, bool read_only)
         if (r == 0)
             r = policy_note_origin(filling->policy, item.origin, &err);
         check(filling, item.origin, r, err);
+        if (r == -E2BIG)
+            return;
     }
 }
 
@@ -375,10 +377,30 @@ static bool is_replaced(struct config_items rest, const char *target)
     return false;
 }
 
+/* Before they are compared with each other. */
+static bool are_too_many(struct filling *filling, struct config_items items)
+{
+    size_t n = 0;
+
+    for (struct config_value item; config_items_next(&items, &item);) {
+        coop_error *err = NULL;
+
+        if (++n <= POLICY_MOUNTS_MAX)
+            continue;
+        int r =
+            fail_kind(&err, COOP_ERROR_BAD_POLICY, E2BIG, "more than %d mounts", POLICY_MOUNTS_MAX);
+        check(filling, item.origin, r, err);
+        return true;
+    }
+    return false;
+}
+
 static void fill_mounts(struct filling *filling)
 {
     struct config_items items = config_items(filling->config, "sandbox.mounts");
 
+    if (are_too_many(filling, items))
+        return;
     for (struct config_value item; config_items_next(&items, &item);) {
         struct config_value source = config_child(&item, "source");
         struct config_value target = config_child(&item, "target");
@@ -400,6 +422,8 @@ static void fill_mounts(struct filling *filling)
         if (r == 0)
             r = policy_note_origin(filling->policy, item.origin, &err);
         check(filling, item.origin, r, err);
+        if (r == -E2BIG)
+            return;
     }
 }
 
@@ -526,6 +550,8 @@ static void fill_environment(struct filling *filling)
         if (r == 0 && value.layer == CONFIG_PROJECT)
             policy_keep_variable_in_boxes(filling->policy, name);
         check(filling, value.origin, r, err);
+        if (r == -E2BIG)
+            return;
     }
 }
 

@@ -190,6 +190,11 @@ int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **
 /* Takes `source` and `target`, also on failure. */
 static int add_mount(coop_policy *policy, struct policy_mount mount, coop_error **err)
 {
+    if (mount.kind != POLICY_BLOCK && policy->n_mounts >= POLICY_MOUNTS_MAX) {
+        free_mount(&mount);
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG, "more than %d mounts",
+                         POLICY_MOUNTS_MAX);
+    }
     struct policy_mount *grown =
         reallocarray(policy->mounts, policy->n_mounts + 1, sizeof *policy->mounts);
 
@@ -368,6 +373,9 @@ int coop_policy_set_env(coop_policy *policy, const char *name, const char *value
     for (size_t i = 0; i < policy->n_variables; i++)
         if (strcmp(policy->variables[i].name, name) == 0)
             return replace_variable(&policy->variables[i], value, err);
+    if (policy->n_variables >= POLICY_VARIABLES_MAX)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG, "more than %d variables",
+                         POLICY_VARIABLES_MAX);
     struct policy_variable *grown =
         reallocarray(policy->variables, policy->n_variables + 1, sizeof *policy->variables);
     if (!grown)

@@ -152,6 +152,10 @@ struct coop_policy {
     char digest[65];
 };
 
+/* Nobody needs so many, and each is compared with the others. Paths that are blocked do not count. */
+#define POLICY_MOUNTS_MAX    4096
+#define POLICY_VARIABLES_MAX 4096
+
 int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err);
 int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop_error **err);
 void policy_drop_last_mount(coop_policy *policy);
