@@ -269,7 +269,9 @@ static int step(struct walk *walk, const char *path, bool is_last, coop_error **
     bool is_link = S_ISLNK(st.st_mode);
     if (is_last && !(is_link && follows(walk)))
         return arrive(walk, path, root, (size_t)(below - path), take_fd(&fd), err);
-    int r = place_judge_way(walk->places, root, path, below, S_ISDIR(st.st_mode), err);
+    /* Rules are about what a link leads to, and on the way that is a directory or nothing. */
+    bool is_directory = S_ISDIR(st.st_mode) || (is_link && !is_last);
+    int r = place_judge_way(walk->places, root, path, below, is_directory, err);
     if (r < 0)
         return fail_at(walk, r, path, err);
     if (is_link)

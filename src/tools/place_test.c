@@ -423,6 +423,23 @@ TEST(what_a_link_with_a_hidden_name_leads_to_is_hidden)
     CHECK(use(".env", PLACE_NAME) == -EACCES);
 }
 
+TEST(a_link_on_the_way_is_judged_as_a_directory)
+{
+    world_begin();
+    world_directory("work/a");
+    world_file("work/a/b", "inside");
+    world_link("a", "work/keys");
+    CHECK(coop_policy_add_protect(world_policy, "keys/", COOP_PROTECT_HIDE, NULL) == 0);
+    world_open();
+    CHECK_STR(text_of("keys/b"), NO_ACCESS);
+    world_begin();
+    world_directory("work/a");
+    world_file("work/a/b", "inside");
+    world_link("a", "work/key.pem"); /* the rule is about files */
+    world_open();
+    CHECK_STR(text_of("key.pem/b"), "inside");
+}
+
 TEST(a_part_of_the_workspace_seen_elsewhere_has_the_same_rules)
 {
     world_begin();
