@@ -19,7 +19,7 @@
 #include "base/sha256.h"
 
 #define MAGIC      "coopscan"
-#define FORM       5u /* changes with everything that a walk decides otherwise than before */
+#define FORM       6u /* changes with everything that a walk decides otherwise than before */
 #define TEXT_MAX   (1u << 30)
 #define PATH_SPACE 4096
 #define KEPT_S     (30L * 24 * 60 * 60)

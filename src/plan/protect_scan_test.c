@@ -278,6 +278,19 @@ TEST(a_link_leads_to_what_must_be_hidden)
     CHECK_STR(look(), "link .env|hide a/real|link a/way|");
 }
 
+TEST(a_rule_for_directories_is_about_links_to_them_too)
+{
+    begin();
+    add_rule("keys/", COOP_PROTECT_HIDE);
+    make_directory("a");
+    make_file("a/b", "x");
+    make_file("file", "x");
+    CHECK(symlink("a", in_tree("keys")) == 0);
+    CHECK_STR(look(), "hide a|link keys|");
+    CHECK(unlink(in_tree("keys")) == 0 && symlink("file", in_tree("keys")) == 0);
+    CHECK_STR(look(), "");
+}
+
 TEST(all_that_a_link_leads_through_is_held)
 {
     char absolute[8192];

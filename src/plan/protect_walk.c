@@ -370,7 +370,10 @@ static int look_at_entry(struct walk *walk, struct reading *reading, int fd,
         return 0;
     size_t path_length = name_path(walk, name, length);
     int r = 0;
-    if (is_candidate(walk, &reading->directory, walk->path, name, length, is_directory))
+    /* A link may lead to a directory, and rules are about that. */
+    if (is_candidate(walk, &reading->directory, walk->path, name, length, is_directory) ||
+        (!is_directory && entry->type != DT_REG &&
+         is_candidate(walk, &reading->directory, walk->path, name, length, true)))
         r = add_name(walk, reading, name, length, err);
     struct pending next;
     if (r == 0 && is_directory &&
