@@ -150,7 +150,6 @@ void probe_systemd_scope(const struct coop_probe *probe, struct probe_verdict *v
     verdict_fix(verdict, "sudo loginctl enable-linger %u", probe->host.uid);
 }
 
-/* A fact too: no box needs it, so nobody is told to open it to all. */
 /* A box does not depend on it, but its records do: jail/trap.h. */
 void probe_fuse(const struct coop_probe *probe, struct probe_verdict *verdict)
 {
@@ -170,6 +169,8 @@ void probe_fuse(const struct coop_probe *probe, struct probe_verdict *verdict)
                strerror(error));
     if (error == EACCES)
         verdict_fix(verdict, "sudo chmod 666 /dev/fuse   # as most distributions have it");
+    else if (error == ENOENT || error == ENODEV || error == ENXIO)
+        verdict_fix(verdict, "sudo modprobe fuse");
 }
 
 /* A fact more than a capability: how far processes of one user may look into each other. */
