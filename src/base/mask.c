@@ -2,7 +2,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/cleanup.h"
 
@@ -13,6 +12,7 @@ static const char *const words[] = { "password",   "passwd",        "passphrase"
                                      "api-key",    "access_key",    "access-key",  "accesskey",
                                      "auth_key",   "credential",    "private_key", "private-key",
                                      "privatekey", "authorization", "cookie",      "session_key" };
+static const char firsts[] = "pstac"; /* their first letters */
 /* About a secret, but no secret. */
 static const char *const harmless[] = { "file", "path", "dir", "name", "type", "url", "uri" };
 static const char *const schemes[] = { "bearer", "basic", "digest", "negotiate" };
@@ -38,13 +38,28 @@ static bool is_quote(char c)
     return c == '"' || c == '\'';
 }
 
-static bool contains(const char *name, size_t n, const char *word)
+/* In either case. Calls for each letter would add up: every start asks of all the caller's variables. */
+static bool begins_with(const char *text, size_t n, const char *word)
 {
-    size_t length = strlen(word);
+    for (size_t i = 0; word[i]; i++) {
+        if (i == n)
+            return false;
+        char c = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+        if (c != word[i])
+            return false;
+    }
+    return true;
+}
 
-    for (size_t i = 0; i + length <= n; i++)
-        if (strncasecmp(name + i, word, length) == 0)
-            return true;
+static bool contains_word(const char *name, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!memchr(firsts, name[i] | 0x20, sizeof firsts - 1))
+            continue;
+        for (size_t w = 0; w < COUNT(words); w++)
+            if (begins_with(name + i, n - i, words[w]))
+                return true;
+    }
     return false;
 }
 
@@ -52,7 +67,7 @@ static bool ends_with(const char *name, size_t n, const char *word)
 {
     size_t length = strlen(word);
 
-    return n >= length && strncasecmp(name + n - length, word, length) == 0;
+    return n >= length && begins_with(name + n - length, length, word);
 }
 
 bool mask_is_secret_name(const char *name, size_t n)
@@ -60,11 +75,9 @@ bool mask_is_secret_name(const char *name, size_t n)
     for (size_t i = 0; i < COUNT(harmless); i++)
         if (ends_with(name, n, harmless[i]))
             return false;
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (contains(name, n, words[i]))
-            return true;
-    return ends_with(name, n, "_pass") || ends_with(name, n, "_pw") || ends_with(name, n, "_pat") ||
-           (n >= 4 && ends_with(name, n, "_key")) || (n == 4 && strncasecmp(name, "pass", n) == 0);
+    return contains_word(name, n) || ends_with(name, n, "_pass") || ends_with(name, n, "_pw") ||
+           ends_with(name, n, "_pat") || (n >= 4 && ends_with(name, n, "_key")) ||
+           (n == 4 && begins_with(name, n, "pass"));
 }
 
 static bool is_known_token(const char *name, size_t n)
@@ -81,7 +94,7 @@ static bool is_known_token(const char *name, size_t n)
 static bool is_scheme(const char *name, size_t n)
 {
     for (size_t i = 0; i < COUNT(schemes); i++)
-        if (strlen(schemes[i]) == n && strncasecmp(name, schemes[i], n) == 0)
+        if (strlen(schemes[i]) == n && begins_with(name, n, schemes[i]))
             return true;
     return false;
 }

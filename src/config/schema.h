@@ -59,6 +59,7 @@ enum schema_flag {
 
 struct schema_row {
     const char *path;
+    size_t path_size; /* with its NUL: every start looks for half of all keys */
     enum schema_type type;
     enum schema_project project;
     unsigned flags;
