@@ -86,7 +86,7 @@ try() { # POINT before|after
     *)
         # The command runs already, and its box was ended; what it does once init is gone is refused.
         # init begins beside the command: which is first, nobody can say.
-        if [ "$began" = ran ] && [ $r = 137 ] && ! grep -Eqv 'so the box was ended|: Function not implemented$' "$T/err"; then
+        if { [ "$began" = ran ] || [ "$2" = after ]; } && [ $r = 137 ] && ! grep -Eqv 'so the box was ended|: Function not implemented$' "$T/err"; then
             refused=$((refused + 1))
         elif [ "$2" = after ] && [ $r = 1 ] && grep -Eq "^touch: cannot touch '.*ran': " "$T/err" "$T/out" && [ ! -e "$mark" ]; then
             refused=$((refused + 1)) # init could not do it for the command, and so it was not done
