@@ -351,6 +351,19 @@ static bool is_command(struct process *process)
     return !strstr(path, "coop-init");
 }
 
+/* Nothing is asked any more, or not of this one: then it stops for births and programs only, which is faster. */
+static bool is_of_interest(const struct process *process)
+{
+    return !fail_who[0] || (strcmp(process->name, fail_who) == 0 &&
+                            (!has_failed || process->is_failing || !fail_nth));
+}
+
+static void resume(const struct process *process, int signal)
+{
+    (void)ptrace(is_of_interest(process) ? PTRACE_SYSCALL : PTRACE_CONT, process->pid, 0,
+                 (long)signal);
+}
+
 static void on_birth(struct process *maker)
 {
     unsigned long pid = 0;
@@ -360,7 +373,7 @@ static void on_birth(struct process *maker)
     (void)snprintf(process->name, sizeof process->name, "%.16s.%d", maker->name,
                    ++maker->n_children);
     if (process->is_waiting)
-        (void)ptrace(PTRACE_SYSCALL, process->pid, 0, 0);
+        resume(process, 0);
 }
 
 static void on_stop(pid_t pid, int status)
@@ -384,7 +397,7 @@ static void on_stop(pid_t pid, int status)
         on_syscall(process);
     if (number == (SIGTRAP | 0x80) || event || number == SIGSTOP || number == SIGTRAP)
         number = 0;
-    (void)ptrace(PTRACE_SYSCALL, pid, 0, (long)number);
+    resume(process, number);
 }
 
 static pid_t start(char **argv)
@@ -406,8 +419,9 @@ static pid_t start(char **argv)
     (void)ptrace(PTRACE_SETOPTIONS, pid, 0,
                  (long)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
                         PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
-    (void)strcpy(find(pid)->name, "1");
-    (void)ptrace(PTRACE_SYSCALL, pid, 0, 0);
+    struct process *process = find(pid);
+    (void)strcpy(process->name, "1");
+    resume(process, 0);
     return pid;
 }
 
