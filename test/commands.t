@@ -76,6 +76,17 @@ reset --soft HEAD
 clean -n
 log -f
 END
+cat >>coop.toml <<'END'
+[commands.docker]
+blocked = ["run", "image"]
+[commands.npm]
+allowed = ["install", "run"]
+END
+denied "docker run by its other name" "'docker run' is blocked \(rule: .*/coop.toml:8:" with docker --context x container run y
+denied "of a group of docker also what has a short name" "'docker image' is blocked" with docker pull x
+denied "and what is kept in another group" "'docker buildx build' is blocked" with docker build .
+unlike "an alias of what is allowed is allowed" "$("$COOP" plan --config "$T/coop.toml" -w ws npm t 2>&1)" "may not run"
+denied "others are not" "'npm uninstall' is not among the allowed" with npm rm x
 denied "not among the allowed sub-commands" "'go install' is not among the allowed sub-commands \(rule: .*/coop.toml:4:1\)" with go install x
 denied "an allowed one with a blocked flag" "'go build -o' is blocked \(rule: .*/coop.toml:6:12\)" with go build -o x
 status "an allowed one is not refused" "$(command -v go >/dev/null && echo 1 || echo 127)" with go test ./nowhere

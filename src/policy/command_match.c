@@ -37,6 +37,7 @@ static bool may_take_next(const struct command_view *view, const char *option)
 static void set_unknown(struct command_view *view, size_t at, const char *why)
 {
     view->at = view->n;
+    view->names = (struct command_names){ .n = 0 };
     view->command = NULL;
     view->unknown = why;
     view->unknown_at = at;
@@ -68,11 +69,41 @@ static bool is_number(const struct shell_word *word)
     return word->is_static && *word->text && strspn(word->text, "0123456789") == strlen(word->text);
 }
 
+/* The word behind the sub-command's first; NULL: there is none, or it cannot be told. */
+static const char *word_behind(const struct command_view *view, size_t at)
+{
+    const struct shell_word *word = &view->words[at + 1];
+
+    return at + 1 < view->n && word->is_static && !is_option(word) ? word->text : NULL;
+}
+
+static void set_command(struct command_view *view, size_t at)
+{
+    const char *word = view->words[at].text;
+
+    if (view->known && view->known->abbreviates_commands &&
+        strpbrk(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+        set_unknown(view, at, "is another spelling"); /* runScript */
+        return;
+    }
+    view->at = at;
+    view->names = command_alias_names(view->program, word, word_behind(view, at));
+    const struct command_names *names = &view->names;
+    if (names->n == 1 && (at + 1 < view->n || view->has_more) &&
+        command_alias_elsewhere(view->program, names->names[0], 0).n > 0) {
+        set_unknown(view, at + 1, "may take the next word as its value");
+        return;
+    }
+    view->command =
+        names->names[names->n > 1 && command_alias_is_group(view->program, names->names[0])];
+}
+
 static void find_command(struct command_view *view, size_t i)
 {
     bool are_options_over = false;
 
     view->at = view->n;
+    view->names = (struct command_names){ .n = 0 };
     view->command = NULL;
     while (i < view->n) {
         const struct shell_word *word = &view->words[i];
@@ -104,8 +135,7 @@ static void find_command(struct command_view *view, size_t i)
                                    (view->known->takes_many && strchr(word->text, '=')))) {
             i++;
         } else {
-            view->at = i;
-            view->command = command_program_canonical(view->program, word->text);
+            set_command(view, i);
             return;
         }
     }
@@ -136,6 +166,17 @@ bool command_view_next(struct command_view *view)
 
 /* ---- words */
 
+/* Whether it is the pattern's k-th word; the first ones have been compared. */
+static bool is_word(const struct command_shape *shape, size_t k, const struct command_view *view,
+                    size_t i)
+{
+    const char *text = view->words[i].text;
+
+    if (k == 1)
+        text = command_alias_behind(view->program, shape->words[0], text);
+    return strcmp(text, shape->words[k]) == 0;
+}
+
 /* Whether the pattern's words from k on stand among the command's from i on, in this order. */
 static enum command_answer may_follow(const struct command_shape *shape, size_t k,
                                       const struct command_view *view, size_t i)
@@ -144,34 +185,31 @@ static enum command_answer may_follow(const struct command_shape *shape, size_t 
         if (is_open(&view->words[i]))
             return COMMAND_MAYBE;
         if (!view->words[i].is_static) {
-            if (strncmp(view->words[i].text, shape->words[k], strlen(view->words[i].text)) == 0)
+            /* The second word may have another spelling, which begins differently. */
+            if (k == 1 ||
+                strncmp(view->words[i].text, shape->words[k], strlen(view->words[i].text)) == 0)
                 return COMMAND_MAYBE;
             continue;
         }
-        if (strcmp(view->words[i].text, shape->words[k]) == 0)
+        if (is_word(shape, k, view, i))
             k++;
     }
     return k == shape->n_words || view->has_more ? COMMAND_MAYBE : COMMAND_NO;
 }
 
-static enum command_answer match_words(const struct command_shape *shape,
-                                       const struct command_view *view, bool must)
+/* The command begins with these names. */
+static enum command_answer match_names(const struct command_shape *shape,
+                                       const struct command_view *view,
+                                       const struct command_names *names)
 {
-    size_t k = 1;
+    size_t k = 0;
     bool after_option = false;
     bool are_options_over = false;
 
-    if (shape->n_words == 0)
-        return COMMAND_YES;
-    if (view->unknown)
-        return COMMAND_MAYBE;
-    if (!view->command)
-        return COMMAND_NO;
-    bool is_abbreviated = !must && view->known && view->known->abbreviates_commands &&
-                          strncmp(view->command, shape->words[0], strlen(view->command)) == 0;
-    if (strcmp(view->command, shape->words[0]) != 0 && !is_abbreviated)
-        return COMMAND_NO;
-    for (size_t i = view->at + 1; i < view->n && k < shape->n_words; i++) {
+    for (; k < names->n && k < shape->n_words; k++)
+        if (strcmp(names->names[k], shape->words[k]) != 0)
+            return COMMAND_NO;
+    for (size_t i = view->at + names->n_taken; i < view->n && k < shape->n_words; i++) {
         const struct shell_word *word = &view->words[i];
 
         if (!word->is_static)
@@ -183,7 +221,7 @@ static enum command_answer match_words(const struct command_shape *shape,
             after_option = may_take_next(view, word->text);
         } else if (after_option) {
             return may_follow(shape, k, view, i); /* it may be the option's value */
-        } else if (strcmp(word->text, shape->words[k]) == 0) {
+        } else if (is_word(shape, k, view, i)) {
             k++;
         } else {
             return COMMAND_NO;
@@ -192,6 +230,45 @@ static enum command_answer match_words(const struct command_shape *shape,
     if (k == shape->n_words)
         return COMMAND_YES;
     return view->has_more ? COMMAND_MAYBE : COMMAND_NO;
+}
+
+/* As the beginning of a longer word: npm publ. */
+static enum command_answer match_begun(const struct command_shape *shape,
+                                       const struct command_view *view)
+{
+    const char *word = view->words[view->at].text;
+    enum command_answer best = COMMAND_NO;
+    struct command_names names;
+
+    if (command_alias_is_spelling(view->program, word))
+        return COMMAND_NO;
+    if (strncmp(word, shape->words[0], strlen(word)) == 0) {
+        names = command_alias_names(view->program, shape->words[0], word_behind(view, view->at));
+        best = match_names(shape, view, &names);
+    }
+    for (size_t i = 0; best != COMMAND_YES; i++) {
+        names = command_alias_begun(view->program, word, i);
+        if (names.n == 0)
+            break;
+        enum command_answer answer = match_names(shape, view, &names);
+        best = answer > best ? answer : best;
+    }
+    return best;
+}
+
+static enum command_answer match_words(const struct command_shape *shape,
+                                       const struct command_view *view, bool must)
+{
+    if (shape->n_words == 0)
+        return COMMAND_YES;
+    if (view->unknown)
+        return COMMAND_MAYBE;
+    if (!view->command)
+        return COMMAND_NO;
+    enum command_answer answer = match_names(shape, view, &view->names);
+    if (answer == COMMAND_NO && !must && view->known && view->known->abbreviates_commands)
+        answer = match_begun(shape, view);
+    return answer;
 }
 
 /* ---- flags */
@@ -332,7 +409,7 @@ enum command_answer command_shape_match(const struct command_shape *shape,
     enum command_answer answer = match_words(shape, view, must);
     struct command_shape respelt = *shape;
 
-    if (shape->n_words == 0 && view->command)
+    if (view->command && !command_shape_command(view->program, shape))
         command_shape_respell(view->program, view->command, &respelt);
     for (size_t i = 0; i < respelt.n_flags && answer != COMMAND_NO; i++) {
         enum command_answer flag = match_flag(&respelt, &respelt.flags[i], view, must);

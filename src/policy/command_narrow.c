@@ -72,14 +72,8 @@ static int copy_blocked(const struct command_rule *from, struct command_rule *to
 {
     int r = 0;
 
-    for (size_t i = 0; i < from->n_blocked && r == 0; i++) {
-        bool is_there = false;
-
-        for (size_t k = 0; k < to->n_blocked; k++)
-            is_there = is_there || strcmp(to->blocked[k].text, from->blocked[i].text) == 0;
-        if (!is_there)
-            r = command_rule_block(to, from->blocked[i].text, from->blocked[i].origin, err);
-    }
+    for (size_t i = 0; i < from->n_blocked && r == 0; i++)
+        r = command_rule_block(to, from->blocked[i].text, from->blocked[i].origin, err);
     return r;
 }
 
@@ -253,24 +247,24 @@ static bool rule_is_within(const struct prepared *child, const struct prepared *
 }
 
 /*
- * A sub-command for an example that has none: any that the child does not block and, where the parent
- * lists what it allows, is not listed. git is asked for something that is surely its own.
+ * A sub-command for an example that has none, or only the group of one: any that the child does not
+ * block and the parent does not allow. git is asked for something that is surely its own.
  */
 static void add_example_word(const struct prepared *child, const struct prepared *parent,
                              struct command_shape *shape)
 {
     static const char *const any[] = { "any-sub-command", NULL };
     const struct command_program *known = command_program_find(child->program);
-    const char *const *names = known && known->commands ? known->commands : any;
+    const char *const *names =
+        known && known->commands && shape->n_words == 0 ? known->commands : any;
 
     for (; *names; names++) {
         struct command_shape tried = *shape;
 
-        memcpy(tried.words[0], *names, strlen(*names) + 1);
-        tried.n_words = 1;
+        memcpy(tried.words[tried.n_words++], *names, strlen(*names) + 1);
         command_shape_respell(child->program, *names, &tried);
         if (is_blocked(child, &tried) ||
-            (parent && parent->rule->has_allowed && is_allowed(parent, &tried)))
+            (parent && is_allowed(parent, &tried) && !is_blocked(parent, &tried)))
             continue;
         *shape = tried;
         return;
@@ -286,8 +280,9 @@ static int print_example(const struct prepared *child, struct example *example, 
     struct command_shape first = *shape;
     struct command_shape rest = { .n_words = 0 };
 
-    if (shape->n_words > 0)
-        command_shape_respell(child->program, shape->words[0], &example->allowing);
+    const char *command = command_shape_command(child->program, shape);
+    if (command)
+        command_shape_respell(child->program, command, &example->allowing);
     first.n_flags = 0;
     for (size_t i = 0; i < shape->n_flags; i++) {
         const struct command_flag *flag = &shape->flags[i];
@@ -325,7 +320,7 @@ int command_rules_is_within(const struct command_rules *child, const struct comm
             return r;
         if (rule_is_within(&a, wider ? &b : NULL, &example))
             continue;
-        if (example.shape.n_words == 0)
+        if (!command_shape_command(a.program, &example.shape))
             add_example_word(&a, wider ? &b : NULL, &example.shape);
         return print_example(&a, &example, counter, err);
     }

@@ -33,7 +33,7 @@ static const char *add_flag(struct command_shape *shape, const char *name, size_
 static const char *add_long(const char *program, struct command_shape *shape, const char *name,
                             size_t n)
 {
-    const char *command = shape->n_words > 0 ? shape->words[0] : NULL;
+    const char *command = command_shape_command(program, shape);
     const struct command_spelling *row = command_program_spelling(program, command, 0, name, n);
 
     if (memchr(name, '=', n))
@@ -58,7 +58,7 @@ static bool is_long_single_dash(const char *program, const char *body, size_t n)
 static const char *add_short(const char *program, struct command_shape *shape, const char *body,
                              size_t n)
 {
-    const char *command = shape->n_words > 0 ? shape->words[0] : NULL;
+    const char *command = command_shape_command(program, shape);
 
     if (is_long_single_dash(program, body, n))
         return add_flag(shape, body, n, 0);
@@ -74,20 +74,33 @@ static const char *add_short(const char *program, struct command_shape *shape, c
     return NULL;
 }
 
-static const char *add_word(const char *program, struct command_shape *shape, const char *word,
-                            size_t n)
+static const char *add_word(struct command_shape *shape, const char *word, size_t n)
 {
-    char name[sizeof shape->words[0]];
-
     if (shape->n_words == COMMAND_PATTERN_WORDS)
         return "has too many words";
-    if (n >= sizeof name)
+    if (n >= sizeof shape->words[0])
         return "has a word that is too long";
-    memcpy(name, word, n);
-    name[n] = '\0';
-    const char *canonical = shape->n_words == 0 ? command_program_canonical(program, name) : name;
-    memcpy(shape->words[shape->n_words++], canonical, strlen(canonical) + 1);
+    memcpy(shape->words[shape->n_words], word, n);
+    shape->words[shape->n_words++][n] = '\0';
     return NULL;
+}
+
+/* Words as they were written become the path that is kept. */
+static const char *keep_words(const char *program, struct command_shape *shape)
+{
+    const struct command_shape written = *shape;
+    const char *bad = NULL;
+
+    if (written.n_words == 0)
+        return NULL;
+    struct command_names names = command_alias_names(program, written.words[0],
+                                                     written.n_words > 1 ? written.words[1] : NULL);
+    shape->n_words = 0;
+    for (size_t i = 0; i < names.n && !bad; i++)
+        bad = add_word(shape, names.names[i], strlen(names.names[i]));
+    for (size_t i = names.n_taken; i < written.n_words && !bad; i++)
+        bad = add_word(shape, written.words[i], strlen(written.words[i]));
+    return bad;
 }
 
 /* The words first: which spellings a flag has depends on the sub-command. */
@@ -113,11 +126,13 @@ const char *command_shape_read(const char *program, const char *text, struct com
             if (strpbrk(word, "*?") && strcspn(word, "*?") < n)
                 return "holds a wildcard; a pattern matches every command that begins with it";
             if (pass == 0 && !is_flag)
-                bad = add_word(program, out, word, n);
+                bad = add_word(out, word, n);
             else if (pass == 1 && is_flag)
                 bad = word[1] == '-' ? add_long(program, out, word + 2, n - 2)
                                      : add_short(program, out, word + 1, n - 1);
         }
+        if (pass == 0 && !bad)
+            bad = keep_words(program, out);
     }
     if (!bad && out->n_words == 0 && out->n_flags == 0)
         return "is empty";
@@ -146,6 +161,13 @@ static bool has_flag(const struct command_shape *shape, const struct command_fla
     return bsearch(flag, shape->flags, shape->n_flags, sizeof *flag, compare_flags) != NULL;
 }
 
+const char *command_shape_command(const char *program, const struct command_shape *shape)
+{
+    if (shape->n_words == 0 || !command_alias_is_group(program, shape->words[0]))
+        return shape->n_words > 0 ? shape->words[0] : NULL;
+    return shape->n_words > 1 ? shape->words[1] : NULL;
+}
+
 void command_shape_respell(const char *program, const char *command, struct command_shape *shape)
 {
     struct command_flag flags[COMMAND_PATTERN_FLAGS];
@@ -167,6 +189,22 @@ void command_shape_respell(const char *program, const char *command, struct comm
     qsort(shape->flags, shape->n_flags, sizeof *shape->flags, compare_flags);
 }
 
+bool command_shape_elsewhere(const char *program, const struct command_shape *shape, size_t i,
+                             struct command_shape *out)
+{
+    if (shape->n_words != 1)
+        return false;
+    struct command_names names = command_alias_elsewhere(program, shape->words[0], i);
+    if (names.n == 0)
+        return false;
+    *out = *shape;
+    out->n_words = 0;
+    for (size_t k = 0; k < names.n; k++)
+        (void)add_word(out, names.names[k], strlen(names.names[k])); /* they are ours, and short */
+    command_shape_respell(program, command_shape_command(program, out), out);
+    return true;
+}
+
 bool command_shape_covers(const char *program, const struct command_shape *wide,
                           const struct command_shape *narrow)
 {
@@ -177,9 +215,10 @@ bool command_shape_covers(const char *program, const struct command_shape *wide,
     for (size_t i = 0; i < wide->n_words; i++)
         if (strcmp(wide->words[i], narrow->words[i]) != 0)
             return false;
-    if (wide->n_words == 0 && narrow->n_words > 0 && wide->n_flags > 0) {
+    const char *command = command_shape_command(program, narrow);
+    if (!command_shape_command(program, wide) && command && wide->n_flags > 0) {
         respelt = *wide;
-        command_shape_respell(program, narrow->words[0], &respelt);
+        command_shape_respell(program, command, &respelt);
         wide = &respelt;
     }
     for (size_t i = 0; i < wide->n_flags; i++)
@@ -198,8 +237,9 @@ bool command_shape_meet(const char *program, const struct command_shape *a,
     for (size_t i = 0; i < shorter.n_words; i++)
         if (strcmp(shorter.words[i], longer->words[i]) != 0)
             return false;
-    if (shorter.n_words == 0 && longer->n_words > 0)
-        command_shape_respell(program, longer->words[0], &shorter);
+    const char *command = command_shape_command(program, longer);
+    if (!command_shape_command(program, &shorter) && command)
+        command_shape_respell(program, command, &shorter);
     for (size_t i = 0; i < shorter.n_flags; i++) {
         if (has_flag(longer, &shorter.flags[i]))
             continue;

@@ -2,11 +2,13 @@
  * command_pattern.h - "push --force": words in their order, flags anywhere
  *
  * A pattern stands for a set of commands: those that begin with its words and have all its flags.
- * Flags are kept in one spelling, so that "-f" and "--force" of `git push` are the same.
+ * Words and flags are kept in one spelling: "-f" and "--force" of `git push` are the same, and so are
+ * `docker run` and `docker container run`.
  */
 #pragma once
 
 #include "base/buffer.h"
+#include "policy/command_alias.h"
 #include "policy/command_program.h"
 #include "policy/shell_split.h"
 
@@ -31,11 +33,19 @@ const char *command_shape_read(const char *program, const char *text, struct com
 /* In the spelling that is kept, which reads back to the same shape. */
 void command_shape_print(const struct command_shape *shape, struct buffer *out);
 
+/* The sub-command whose flags they are: "run" of "container run"; NULL: those of any. */
+const char *command_shape_command(const char *program, const struct command_shape *shape);
 /*
- * Which spellings a flag has depends on the sub-command. A pattern without words ("--force") means the
+ * Which spellings a flag has depends on the sub-command. A pattern without one ("--force") means the
  * flag in each sub-command's own spellings: this gives it those of one.
  */
 void command_shape_respell(const char *program, const char *command, struct command_shape *shape);
+/*
+ * A group holds commands that are kept elsewhere, as "image" does with `docker image build`. The i-th
+ * of them, with the flags of `shape`; false: there is none.
+ */
+bool command_shape_elsewhere(const char *program, const struct command_shape *shape, size_t i,
+                             struct command_shape *out);
 
 /* Whether every command of `narrow` is one of `wide`. */
 bool command_shape_covers(const char *program, const struct command_shape *wide,
@@ -52,9 +62,10 @@ struct command_view {
     const struct shell_word *words; /* the program's name is the first */
     size_t n;
     bool has_more;
-    size_t at;           /* the sub-command; n: there is none */
-    const char *command; /* its canonical name; NULL: there is none, or it cannot be told */
-    const char *unknown; /* why it cannot be told: a sentence's end; NULL: it can */
+    size_t at;                  /* the sub-command; n: there is none */
+    struct command_names names; /* by which it goes; none: there is none, or it cannot be told */
+    const char *command;        /* that of them whose flags follow, or NULL likewise */
+    const char *unknown;        /* why it cannot be told: a sentence's end; NULL: it can */
     size_t unknown_at;
 };
 

@@ -220,7 +220,9 @@ static const char *const git_commands[] = {
 };
 
 static const char *const go_runs[] = { "-exec", "-toolexec", "-vettool", NULL };
-static const char *const npm_runs[] = { "--script-shell", NULL };
+/* The last two do several things at once, for which there are names of their own. */
+static const char *const npm_runs[] = { "--script-shell",  "exec", "explore", "install-test",
+                                        "install-ci-test", NULL };
 static const char *const cargo_runs[] = { "--config", NULL };
 static const char *const just_runs[] = { "--command", "-c", "--shell", "--chooser", NULL };
 static const char *const make_runs[] = { "--eval", "-E", NULL };
@@ -280,6 +282,27 @@ static const struct command_program programs[] = {
         .takes_whole_options = true,
     },
     {
+        .name = "podman",
+        .valued = "--cdi-spec-dir --cgroup-manager --config --conmon -c --connection --context "
+                  "--events-backend --hooks-dir -H --host --identity --imagestore --log-level "
+                  "--module --network-config-dir --out --pull-option --registries-conf --root "
+                  "--runroot --runtime --runtime-flag --ssh --storage-driver --storage-opt "
+                  "--tls-ca --tls-cert --tls-key --tmpdir --url --volumepath",
+        .flags = "-D --debug --noout -r --remote --syslog --trace --transient-store -v --version "
+                 "-h --help",
+        .text = "",
+        .takes_whole_options = true,
+    },
+    {
+        .name = "nerdctl",
+        .valued =
+            "-a --address -H --host --cgroup-manager --cni-netconfpath --cni-path --data-root "
+            "--hosts-dir -n --namespace --snapshotter --storage-driver",
+        .flags = "--debug --debug-full --experimental --insecure-registry -v --version -h --help",
+        .text = "",
+        .takes_whole_options = true,
+    },
+    {
         .name = "kubectl",
         .valued = "-n --namespace --context --cluster --user --kubeconfig -s --server --token --as "
                   "--as-group --as-uid --cache-dir --certificate-authority --client-certificate "
@@ -335,45 +358,6 @@ const struct command_program *command_program_find(const char *name)
     return NULL;
 }
 
-static const struct {
-    const char *program;
-    const char *alias;
-    const char *command;
-} synonyms[] = {
-    { "git", "send-pack", "push" },   { "git", "http-push", "push" },
-    { "git", "stage", "add" },        { "git", "init-db", "init" },
-    { "git", "annotate", "blame" },   { "npm", "i", "install" },
-    { "npm", "in", "install" },       { "npm", "ins", "install" },
-    { "npm", "inst", "install" },     { "npm", "insta", "install" },
-    { "npm", "instal", "install" },   { "npm", "isnt", "install" },
-    { "npm", "isnta", "install" },    { "npm", "isntal", "install" },
-    { "npm", "isntall", "install" },  { "npm", "add", "install" },
-    { "npm", "t", "test" },           { "npm", "tst", "test" },
-    { "npm", "run-script", "run" },   { "npm", "rum", "run" },
-    { "npm", "urn", "run" },          { "npm", "x", "exec" },
-    { "npm", "un", "uninstall" },     { "npm", "unlink", "uninstall" },
-    { "npm", "remove", "uninstall" }, { "npm", "rm", "uninstall" },
-    { "npm", "r", "uninstall" },      { "npm", "up", "update" },
-    { "npm", "upgrade", "update" },   { "npm", "udpate", "update" },
-    { "npm", "c", "config" },         { "npm", "ln", "link" },
-    { "npm", "clean-install", "ci" }, { "npm", "ic", "ci" },
-    { "npm", "install-clean", "ci" }, { "npm", "isntall-clean", "ci" },
-    { "npm", "it", "install-test" },  { "npm", "cit", "install-ci-test" },
-    { "npm", "innit", "init" },       { "npm", "create", "init" },
-    { "npm", "adduser", "login" },    { "npm", "add-user", "login" },
-    { "cargo", "b", "build" },        { "cargo", "c", "check" },
-    { "cargo", "d", "doc" },          { "cargo", "t", "test" },
-    { "cargo", "r", "run" },          { "cargo", "rm", "remove" },
-};
-
-const char *command_program_canonical(const char *program, const char *command)
-{
-    for (size_t i = 0; i < COUNT(synonyms); i++)
-        if (strcmp(synonyms[i].program, program) == 0 && strcmp(synonyms[i].alias, command) == 0)
-            return synonyms[i].command;
-    return command;
-}
-
 static const struct command_spelling spellings[] = {
     { "git", "push", 'f', "force" },
     { "git", "push", 'd', "delete" },
@@ -412,14 +396,17 @@ static const struct command_spelling spellings[] = {
     { "git", "clone", 'c', "config" },
     { "git", "grep", 'O', "open-files-in-pager" },
     { "git", "config", 'e', "edit" },
-    { "npm", "install", 'g', "global" },
-    { "npm", "install", 'f', "force" },
-    { "npm", "uninstall", 'g', "global" },
-    { "npm", "update", 'g', "global" },
-    { "npm", "publish", 'f', "force" },
+    { "npm", NULL, 'g', "global" },
+    { "npm", NULL, 'f', "force" },
     { "docker", "rm", 'f', "force" },
-    { "docker", "rmi", 'f', "force" },
     { "docker", "run", 'v', "volume" },
+    { "docker", "create", 'v', "volume" },
+    { "podman", "rm", 'f', "force" },
+    { "podman", "run", 'v', "volume" },
+    { "podman", "create", 'v', "volume" },
+    { "nerdctl", "rm", 'f', "force" },
+    { "nerdctl", "run", 'v', "volume" },
+    { "nerdctl", "create", 'v', "volume" },
     { "kubectl", "delete", 'f', "filename" },
     { "kubectl", "apply", 'f', "filename" },
     { "just", NULL, 'c', "command" },
@@ -480,6 +467,7 @@ static const struct {
     char letter;
 } implications[] = {
     { "npm", "global", "--loc", 0 }, /* --location=global */
+    { "npm", "global", NULL, 'L' },
     { "rm", "recursive", NULL, 'R' },
 };
 

@@ -27,9 +27,6 @@ const char *command_program_name(const char *path);
 /* NULL: nothing is known. */
 const struct command_program *command_program_find(const char *name);
 
-/* The name that a sub-command goes by: "i" of npm is "install". Itself if it has one name only. */
-const char *command_program_canonical(const char *program, const char *command);
-
 /* A flag that has two spellings; NULL and 0 where there is only one. */
 struct command_spelling {
     const char *program;

@@ -135,14 +135,13 @@ int command_rule_describe(struct command_rule *rule, const char *description, co
     return 0;
 }
 
-static int add_pattern(const char *program, struct command_pattern **patterns, size_t *n,
-                       const char *text, struct origin origin, coop_error **err)
+/* One that is there already is there. */
+static int append_pattern(struct command_pattern **patterns, size_t *n, const char *text,
+                          struct origin origin, coop_error **err)
 {
-    struct command_shape shape;
-    const char *fault = command_shape_read(command_program_name(program), text, &shape);
-
-    if (fault)
-        return bad(err, "sub-command", text, fault);
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp((*patterns)[i].text, text) == 0)
+            return 0;
     if (*n == PATTERNS_MAX)
         return bad(err, "sub-command", text, "is one too many");
     struct command_pattern *more = realloc(*patterns, (*n + 1) * sizeof *more);
@@ -154,6 +153,28 @@ static int add_pattern(const char *program, struct command_pattern **patterns, s
         return fail_no_memory(err);
     (*n)++;
     return 0;
+}
+
+/* The pattern, and what it holds that is kept elsewhere: with "image" of docker "buildx build". */
+static int add_pattern(const char *name, struct command_pattern **patterns, size_t *n,
+                       const char *text, struct origin origin, coop_error **err)
+{
+    const char *program = command_program_name(name);
+    struct command_shape shape;
+    struct command_shape other;
+    const char *fault = command_shape_read(program, text, &shape);
+
+    if (fault)
+        return bad(err, "sub-command", text, fault);
+    int r = append_pattern(patterns, n, text, origin, err);
+    for (size_t i = 0; r == 0 && command_shape_elsewhere(program, &shape, i, &other); i++) {
+        auto_buffer struct buffer moved = { 0 };
+
+        command_shape_print(&other, &moved);
+        r = moved.failed ? fail_no_memory(err)
+                         : append_pattern(patterns, n, moved.data, origin, err);
+    }
+    return r;
 }
 
 int command_rule_allow(struct command_rule *rule, const char *pattern, struct origin origin,

@@ -396,7 +396,11 @@ ROWS(what_makes_git_run_other_things,
     { "make -j4 all", NULL },
     { "go test -exec rm", "runs commands" },
     { "go build -toolexec=rm", "runs commands" },
-    { "npm run x --script-shell=rm", "runs commands" })
+    { "npm run x --script-shell=rm", "runs commands" },
+    { "npm exec -- rm x", "runs commands" },
+    { "npm x -c 'rm x'", "runs commands" },
+    { "npm explore y -- rm x", "runs commands" },
+    { "npm it y", "runs commands" })
 
 ROWS(sub_commands,
     { "go build", NULL },
@@ -416,6 +420,7 @@ ROWS(sub_commands,
     { "npm i -g x", "'npm install --global' is blocked" },
     { "npm -g i x", "'npm install --global' is blocked" },
     { "npm i --location=global x", "'npm install --global' is blocked" },
+    { "npm i -L global x", "'npm install --global' is blocked" },
     { "npm i x --location global", "'npm install --global' is blocked" },
     { "npm publish", "not among the allowed sub-commands" },
     { "npm run build", NULL },
@@ -439,6 +444,8 @@ ROWS(sub_commands,
     { "docker run x", NULL },
     { "docker run --privileged x", "is blocked" },
     { "docker run -it --privileged=true x", "is blocked" },
+    { "docker container run --privileged x", "'docker run --privileged' is blocked" },
+    { "docker container rm x", NULL },
     { "docker run --priv x", NULL }, /* docker takes no abbreviations */
     { "kubectl get pods", NULL },
     { "kubectl -n x get pods", NULL },
@@ -752,6 +759,11 @@ TEST(one_flag_has_one_spelling)
         { "git", "clean -fd", "clean -f", false },
         { "git", "push --force", "push --force-with-lease", false },
         { "npm", "i -g", "install --global", true },
+        { "npm", "t", "run test", true },
+        { "docker", "run -v", "container run --volume", true },
+        { "docker", "image remove -f", "rmi --force", true },
+        { "docker", "image build", "builder b", true },
+        { "docker", "image ls", "buildx ls", false },
         { "go", "test -race", "test --race", true },
         { "other", "x -ab", "x -b -a", true },
         { "other", "x -f", "x --force", false },
@@ -784,12 +796,36 @@ static unsigned pick(unsigned n)
     return (unsigned)(seed >> 33) % n;
 }
 
-static const char *const some_names[] = { "git", "tool", "npm", "ls" };
+static const char *const some_names[] = { "git", "tool", "docker", "ls" };
 static const char *const some_patterns[] = {
-    "push",   "push --force", "push -f",    "push --tags",   "push --tags --force",
-    "status", "remote",       "remote add", "remote add -f", "--force",
-    "-v",     "fetch",        "fetch -p",   "clean -fd",
+    "push",
+    "push --force",
+    "push -f",
+    "push --tags",
+    "push --tags --force",
+    "status",
+    "remote",
+    "remote add",
+    "remote add -f",
+    "--force",
+    "-v",
+    "fetch",
+    "fetch -p",
+    "clean -fd",
+    /* of others than git, which takes words that are not its own for aliases */
+    "image",
+    "image ls",
+    "image rm",
+    "image --tags",
+    "container rm --force",
+    "buildx",
+    "buildx ls",
+    "build",
+    "container",
+    "run",
+    "rm -f",
 };
+#define N_OF_GIT 14
 
 static void random_rules(struct command_rules *rules)
 {
@@ -801,12 +837,11 @@ static void random_rules(struct command_rules *rules)
         if (pick(4) == 0)
             continue;
         CHECK(command_rules_add(rules, some_names[i], at, &rule, NULL) == 0);
+        unsigned n_patterns = i == 0 ? N_OF_GIT : COUNT(some_patterns);
         for (unsigned n = pick(2) ? pick(5) : 0; n > 0; n--)
-            CHECK(command_rule_allow(rule, some_patterns[pick(COUNT(some_patterns))], at, NULL) ==
-                  0);
+            CHECK(command_rule_allow(rule, some_patterns[pick(n_patterns)], at, NULL) == 0);
         for (unsigned n = pick(3); n > 0; n--)
-            CHECK(command_rule_block(rule, some_patterns[pick(COUNT(some_patterns))], at, NULL) ==
-                  0);
+            CHECK(command_rule_block(rule, some_patterns[pick(n_patterns)], at, NULL) == 0);
         rule->manifest = pick(2);
     }
 }
@@ -821,9 +856,11 @@ static bool allows(const struct command_rules *rules, const char *text)
 
 static void random_command(char *text, size_t size)
 {
-    static const char *const words[] = { "push", "--force", "-f",     "--tags", "status", "remote",
-                                         "add",  "fetch",   "-p",     "-v",     "x",      "--",
-                                         "-fd",  "clean",   "\"$x\"", "--t",    "+main" };
+    static const char *const words[] = { "push",   "--force",   "-f",    "--tags", "status",
+                                         "remote", "add",       "fetch", "-p",     "-v",
+                                         "x",      "--",        "-fd",   "clean",  "\"$x\"",
+                                         "--t",    "+main",     "image", "build",  "buildx",
+                                         "ls",     "container", "rm",    "rmi",    "run" };
     int n = snprintf(text, size, "%s", some_names[pick(COUNT(some_names))]);
 
     for (unsigned i = pick(5); i > 0; i--)
