@@ -64,6 +64,8 @@ reset HEAD --hard
 clean -fd
 clean -f -d
 clean -d --force
+clean -f sub
+clean -id
 END
 while IFS='|' read -r words; do
     # shellcheck disable=SC2086

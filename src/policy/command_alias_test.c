@@ -220,6 +220,15 @@ ROWS(what_is_something_else_decides_by_itself, true, false,
     { "create namespace", "kubectl create sa x" },
     { "stop", "systemctl condrestart x" })
 
+ROWS(a_flag_has_a_third_spelling, false, false,
+    { "fetch --force", "git fetch x +main" },
+    { "pull -f", "git pull x +main:main" },
+    { "branch --delete", "git branch -D x" },
+    { "branch --force", "git branch -D x" },
+    { "branch --move", "git branch -M x" },
+    { "switch --force", "git switch --discard-changes x" },
+    { "switch --discard-changes", "git switch --force x" })
+
 ROWS(where_a_spelling_cannot_be_told_the_answer_is_no, false, false,
     { "run", "docker container --x y run" },
     { "ps", "podman container --log-level debug list" },

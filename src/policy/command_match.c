@@ -346,6 +346,18 @@ static bool is_global_value(const struct command_view *view, size_t i)
            command_program_lists(view->known->valued, before, strlen(before));
 }
 
+/* Whether a word that is no option does what the flag does, and is not the value of one. */
+static bool is_operand_for(const struct command_view *view, const char *flag, size_t i,
+                           bool are_options_over, bool after_option)
+{
+    const struct shell_word *word = &view->words[i];
+    /* Of letters it is known which take a value. */
+    bool is_value = after_option && word[-1].is_static && word[-1].text[1] != '-';
+
+    return i > view->at && !is_value && (are_options_over || !is_option(word)) &&
+           command_program_has_operand(view->program, view->command, flag);
+}
+
 /* Whoever names a flag in a pattern means one without a value. */
 static bool is_of_pattern(const struct command_shape *shape, const struct command_view *view,
                           const char *text)
@@ -361,6 +373,8 @@ static enum command_answer match_flag(const struct command_shape *shape,
                                       const struct command_view *view, bool must)
 {
     enum command_answer answer = view->has_more ? COMMAND_MAYBE : COMMAND_NO;
+    const char letter[] = { flag->letter, '\0' };
+    const char *name = flag->name[0] ? flag->name : letter;
     bool are_options_over = false;
     bool after_option = false; /* the word may be the value of the one before */
     bool is_negated = false;
@@ -372,7 +386,8 @@ static enum command_answer match_flag(const struct command_shape *shape,
         if (is_global_value(view, i))
             continue;
         if (!word->is_static) {
-            if (may_be_flag(view, flag, word, are_options_over))
+            if (may_be_flag(view, flag, word, are_options_over) ||
+                (!must && is_operand_for(view, name, i, are_options_over, after_option)))
                 answer = answer == COMMAND_YES ? answer : COMMAND_MAYBE;
             after_option = true; /* it may have been one */
             continue;
@@ -383,8 +398,10 @@ static enum command_answer match_flag(const struct command_shape *shape,
             after_option = false;
             continue;
         }
-        if (!must && command_program_implies(view->program, view->command, flag->name, word->text))
+        if (!must && command_program_implies(view->program, view->command, name, word->text))
             is_found = i > view->at || (is_option(word) && !are_options_over);
+        if (!must && is_operand_for(view, name, i, are_options_over, after_option))
+            is_found = true;
         if (!are_options_over && is_option(word)) {
             is_found = is_found || is_flag(view, flag, word->text, must);
             is_negated = is_negated || is_negation(flag, word->text);

@@ -455,30 +455,52 @@ const char *command_program_valued_letters(const char *program, const char *comm
 
 bool command_program_has_plus(const char *program, const char *command, const char *flag)
 {
-    return strcmp(program, "git") == 0 && command && strcmp(command, "push") == 0 &&
-           strcmp(flag, "force") == 0;
+    static const char refspecs[] = "push fetch pull";
+
+    return strcmp(program, "git") == 0 && command &&
+           command_program_lists(refspecs, command, strlen(command)) && strcmp(flag, "force") == 0;
+}
+
+/* `git clean -f .` removes directories too: -d is about what happens without paths. */
+bool command_program_has_operand(const char *program, const char *command, const char *flag)
+{
+    return strcmp(program, "git") == 0 && command && strcmp(command, "clean") == 0 &&
+           strcmp(flag, "d") == 0;
 }
 
 /* A third spelling of a flag; of letters, it may be any in a word of them. */
 static const struct {
     const char *program;
+    const char *command; /* NULL: any */
     const char *flag;
     const char *begins;
     char letter;
 } implications[] = {
-    { "npm", "global", "--loc", 0 }, /* --location=global */
-    { "npm", "global", NULL, 'L' },
-    { "rm", "recursive", NULL, 'R' },
+    { "npm", NULL, "global", "--loc", 0 }, /* --location=global */
+    { "npm", NULL, "global", NULL, 'L' },
+    { "rm", NULL, "recursive", NULL, 'R' },
+    { "git", "push", "force", "--mi", 0 }, /* a mirror overwrites what is on the other side */
+    { "git", "clean", "force", "--i", 0 }, /* --interactive asks whatever is on standard input */
+    { "git", "clean", "force", NULL, 'i' },
+    { "git", "branch", "force", NULL, 'D' },
+    { "git", "branch", "force", NULL, 'M' },
+    { "git", "branch", "force", NULL, 'C' },
+    { "git", "branch", "delete", NULL, 'D' },
+    { "git", "branch", "move", NULL, 'M' },
+    { "git", "switch", "force", "--dis", 0 }, /* --discard-changes */
+    { "git", "switch", "discard-changes", "--fo", 0 },
 };
 
-/* A refspec that begins with '+' and a mirror overwrite what is on the other side. */
+/* A refspec that begins with '+' overwrites what is on the other side. */
 bool command_program_implies(const char *program, const char *command, const char *flag,
                              const char *word)
 {
-    if (command_program_has_plus(program, command, flag))
-        return word[0] == '+' || strncmp(word, "--mi", 4) == 0;
+    if (word[0] == '+')
+        return command_program_has_plus(program, command, flag);
     for (size_t i = 0; i < COUNT(implications); i++) {
         if (strcmp(implications[i].program, program) != 0 ||
+            (implications[i].command &&
+             (!command || strcmp(implications[i].command, command) != 0)) ||
             strcmp(implications[i].flag, flag) != 0 || word[0] != '-')
             continue;
         if (implications[i].begins

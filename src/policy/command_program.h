@@ -40,10 +40,13 @@ const struct command_spelling *command_program_spelling(const char *program, con
 /* Letters of a sub-command that take a value: in `-ofoo` only the o is a flag. NULL: unknown. */
 const char *command_program_valued_letters(const char *program, const char *command);
 
-/* A word that does what a flag does: +main and --mirror for `push --force`, -R for `rm -r`. */
+/* A word that does what a flag does: +main and --mirror for `push --force`, -R for `rm -r`. A flag is
+ * its long name, or the letter of one that has none. */
 bool command_program_implies(const char *program, const char *command, const char *flag,
                              const char *word);
 bool command_program_has_plus(const char *program, const char *command, const char *flag);
+/* Any word that is no option does. */
+bool command_program_has_operand(const char *program, const char *command, const char *flag);
 
 /* Whether a blank-separated list holds the first n bytes of `word`. */
 bool command_program_lists(const char *list, const char *word, size_t n);

@@ -229,8 +229,18 @@ ROWS(resets_and_cleans,
     { "git clean -d", NULL },
     { "git clean -n", NULL },
     { "git clean -nd", NULL },
-    { "git clean -f -- -d", NULL },
+    { "git clean -f .", CLEAN }, /* with paths, directories go without -d */
+    { "git clean -f -- -d", CLEAN },
+    { "git clean --force sub", CLEAN },
+    { "git clean -f \"sub/$x\"", "cannot be told" },
+    { "git clean -id", CLEAN }, /* takes its answers from standard input */
+    { "git clean --interactive -d", CLEAN },
+    { "git clean -d --int", CLEAN },
+    { "git clean -n sub", NULL },
+    { "git -C sub clean -f", NULL },
+    { "git clean -i", NULL },
     { "git clean -f -e d", NULL },
+    { "git clean -f -e d sub", CLEAN },
     { "git clean -fed", NULL })
 
 ROWS(what_cannot_be_told_is_refused,
