@@ -15,7 +15,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "test/check.h"
+#include "test/gate_checks.h"
 
 static struct {
     _Atomic bool is_over;
@@ -65,4 +65,32 @@ static inline void changing_end(void)
     (void)pthread_join(changing.thread, NULL);
     (void)munmap(changing.page, changing.n);
     (void)close(changing.fd);
+}
+
+/*
+ * Says hellos for `host` whose name becomes `other`, as long, and the host's again. Some come back;
+ * none as the other's. connect_to() gives each a connection.
+ */
+static inline void changing_hellos(const char *host, const char *other, int n_times,
+                                   int (*connect_to)(const char *host))
+{
+    uint8_t hello[512];
+    uint8_t back[512];
+    size_t length = world_hello(hello, host);
+    const uint8_t *name = memmem(hello, length, host, strlen(host));
+    int n_answered = 0;
+
+    CHECK(name && strlen(host) == strlen(other));
+    changing_begin(hello, length, (size_t)(name - hello), host, other);
+    for (int i = 0; i < n_times; i++) {
+        int fd = connect_to(host);
+
+        changing_send(fd);
+        ssize_t n = recv(fd, back, length, MSG_WAITALL); /* an alert, or all of it */
+        n_answered += n == (ssize_t)length;
+        CHECK(n != (ssize_t)length || !memmem(back, length, other, strlen(other)));
+        (void)close(fd);
+    }
+    changing_end();
+    CHECK(n_answered > 0);
 }
