@@ -17,44 +17,13 @@
 
 const char *const policy_network_names[] = { "none", "off", "host", "gate", "nat", NULL };
 const char *const policy_mode_names[] = { "required", "preferred", "disabled", NULL };
-const char *const policy_limit_names[] = { "memory",    "pids",       "cpus",     "cpu-seconds",
-                                           "file-size", "open-files", "tmp-size", NULL };
-
-#define GIB (1024ull * 1024 * 1024)
-
-static const uint64_t default_limits[COOP_LIMIT_COUNT] = {
-    [COOP_LIMIT_MEMORY] = 2 * GIB,
-    [COOP_LIMIT_PIDS] = 512,
-    [COOP_LIMIT_CPUS] = COOP_LIMIT_NONE,
-    [COOP_LIMIT_CPU_SECONDS] = COOP_LIMIT_NONE,
-    [COOP_LIMIT_FILE_SIZE] = COOP_LIMIT_NONE,
-    [COOP_LIMIT_OPEN_FILES] = COOP_LIMIT_NONE,
-    [COOP_LIMIT_TMP_SIZE] = GIB / 2,
-};
-
-/* What makes no sense below or above: a box of one page or of no process cannot run anything. */
-static const struct {
-    uint64_t min, max;
-} limit_ranges[COOP_LIMIT_COUNT] = {
-    [COOP_LIMIT_MEMORY] = { 4ull << 20, INT64_MAX },
-    [COOP_LIMIT_PIDS] = { 1, 4194304 },
-    [COOP_LIMIT_CPUS] = { 10, 1000000 },
-    [COOP_LIMIT_CPU_SECONDS] = { 1, UINT32_MAX },
-    [COOP_LIMIT_FILE_SIZE] = { 0, INT64_MAX },
-    [COOP_LIMIT_OPEN_FILES] = { 4, 1u << 30 },
-    [COOP_LIMIT_TMP_SIZE] = { 64u << 10, INT64_MAX },
-};
-
-/* Mounts there would undo what coop itself puts there. */
-static const char *const reserved_targets[] = { "/proc", "/dev", "/sys" };
-
 int coop_policy_new(coop_policy **out, coop_error **err)
 {
     coop_policy *policy = calloc(1, sizeof *policy);
 
     if (!policy)
         return fail_no_memory(err);
-    memcpy(policy->limits, default_limits, sizeof policy->limits);
+    policy_set_default_limits(policy);
     policy->hostname = strdup("coop");
     if (!policy->hostname) {
         free(policy);
@@ -64,19 +33,11 @@ int coop_policy_new(coop_policy **out, coop_error **err)
     return 0;
 }
 
-static void free_mount(struct policy_mount *mount)
-{
-    free(mount->source);
-    free(mount->target);
-    free((char *)(uintptr_t)mount->origin.name);
-}
-
 void coop_policy_free(coop_policy *policy)
 {
     if (!policy)
         return;
-    for (size_t i = 0; i < policy->n_mounts; i++)
-        free_mount(&policy->mounts[i]);
+    policy_free_mounts(policy);
     for (size_t i = 0; i < policy->n_variables; i++) {
         free(policy->variables[i].name);
         free(policy->variables[i].value);
@@ -91,7 +52,6 @@ void coop_policy_free(coop_policy *policy)
     policy_free_credentials(policy);
     policy_free_commands(policy);
     policy_free_notes(policy);
-    free(policy->mounts);
     free(policy->variables);
     free(policy->protects);
     free(policy->workspace);
@@ -185,126 +145,6 @@ int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **
     policy->same_path = same_path;
     policy->set |= POLICY_SET_SAME_PATH;
     return 0;
-}
-
-/* Takes `source` and `target`, also on failure. */
-static int add_mount(coop_policy *policy, struct policy_mount mount, coop_error **err)
-{
-    if (mount.kind != POLICY_BLOCK && policy->n_mounts >= POLICY_MOUNTS_MAX) {
-        free_mount(&mount);
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG, "more than %d mounts",
-                         POLICY_MOUNTS_MAX);
-    }
-    struct policy_mount *grown =
-        reallocarray(policy->mounts, policy->n_mounts + 1, sizeof *policy->mounts);
-
-    if (!grown) {
-        free_mount(&mount);
-        return fail_no_memory(err);
-    }
-    policy->mounts = grown;
-    policy->mounts[policy->n_mounts++] = mount;
-    return 0;
-}
-
-static int check_target(const coop_policy *policy, const char *target, coop_error **err)
-{
-    if (strcmp(target, "/") == 0)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "the mount target '/' would replace the whole view");
-    for (size_t i = 0; i < COUNT(reserved_targets); i++)
-        if (path_is_within(target, reserved_targets[i]))
-            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                             "the mount target '%s' lies in '%s', which coop makes itself", target,
-                             reserved_targets[i]);
-    for (size_t i = 0; i < policy->n_mounts; i++)
-        if (policy->mounts[i].kind != POLICY_BLOCK && strcmp(policy->mounts[i].target, target) == 0)
-            return fail_kind(err, COOP_ERROR_BAD_POLICY, EEXIST,
-                             "the mount target '%s' is given twice", target);
-    return 0;
-}
-
-int coop_policy_add_bind(coop_policy *policy, const char *source, const char *target,
-                         bool read_only, coop_error **err)
-{
-    auto_free char *normal = NULL;
-    int r = path_check("mount source", source, err);
-
-    if (r < 0)
-        return r;
-    if (!target && *source != '/')
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "the mount source '%s' is relative, so it needs a target", source);
-    r = path_normalise("mount target", target ? target : source, &normal, err);
-    if (r < 0)
-        return r;
-    r = check_target(policy, normal, err);
-    if (r < 0)
-        return r;
-    char *copy = strdup(source);
-    if (!copy)
-        return fail_no_memory(err);
-    return add_mount(policy,
-                     (struct policy_mount){ .kind = POLICY_BIND,
-                                            .source = copy,
-                                            .target = take_ptr(normal),
-                                            .read_only = read_only },
-                     err);
-}
-
-int coop_policy_add_socket(coop_policy *policy, const char *path, coop_error **err)
-{
-    int r = path_check("socket", path, err);
-
-    if (r == 0 && *path != '/')
-        r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                      "the socket '%s' is relative: expected a path from '/'", path);
-    if (r == 0)
-        r = coop_policy_add_bind(policy, path, NULL, true, err);
-    if (r == 0)
-        policy->mounts[policy->n_mounts - 1].is_socket = true;
-    return r;
-}
-
-int coop_policy_add_tmpfs(coop_policy *policy, const char *target, uint64_t size, bool read_only,
-                          coop_error **err)
-{
-    auto_free char *normal = NULL;
-    int r = path_normalise("mount target", target, &normal, err);
-
-    if (r < 0)
-        return r;
-    r = check_target(policy, normal, err);
-    if (r < 0)
-        return r;
-    return add_mount(policy,
-                     (struct policy_mount){ .kind = POLICY_TMPFS,
-                                            .target = take_ptr(normal),
-                                            .size = size,
-                                            .read_only = read_only },
-                     err);
-}
-
-int coop_policy_add_block(coop_policy *policy, const char *path, coop_error **err)
-{
-    auto_free char *rooted = NULL;
-    auto_free char *normal = NULL;
-    int r = path_check("blocked path", path, err);
-
-    if (r < 0)
-        return r;
-    if (*path != '/' && asprintf(&rooted, "/%s", path) < 0)
-        return fail_no_memory(err);
-    r = path_normalise("blocked path", rooted ? rooted : path, &normal, err);
-    if (r < 0)
-        return r;
-    if (strcmp(normal, "/") == 0)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "the blocked path '%s' is everything: block something in it", path);
-    if (rooted) /* stays relative: the workspace's place in the view is not known yet */
-        memmove(normal, normal + 1, strlen(normal));
-    return add_mount(
-        policy, (struct policy_mount){ .kind = POLICY_BLOCK, .target = take_ptr(normal) }, err);
 }
 
 int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
@@ -446,50 +286,6 @@ int coop_policy_set_profile(coop_policy *policy, coop_profile profile, coop_erro
     SET_ENUM(profile, COOP_PROFILE_DEV, POLICY_SET_PROFILE, "profile");
 }
 
-/* A limit as somebody would type it, and exactly: quantity.h reads it back. */
-static const char *limit_text(coop_limit limit, uint64_t value, char out[32])
-{
-    static const char units[] = "kmgt";
-    char unit[2] = "";
-
-    if (limit == COOP_LIMIT_CPUS) { /* thousandths, no more of them than it takes */
-        int n = snprintf(out, 32, "%llu.%03llu", (unsigned long long)(value / 1000),
-                         (unsigned long long)(value % 1000));
-
-        while (out[n - 1] == '0')
-            out[--n] = '\0';
-        if (out[n - 1] == '.')
-            out[n - 1] = '\0';
-        return out;
-    }
-    if (limit == COOP_LIMIT_MEMORY || limit == COOP_LIMIT_FILE_SIZE || limit == COOP_LIMIT_TMP_SIZE)
-        for (size_t i = 0; units[i] && value > 0 && value % 1024 == 0; i++, value /= 1024)
-            unit[0] = units[i];
-    (void)snprintf(out, 32, "%llu%s", (unsigned long long)value, unit);
-    return out;
-}
-
-int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value, coop_error **err)
-{
-    char given[32], min[32], max[32];
-
-    if ((unsigned)limit >= COOP_LIMIT_COUNT)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad limit %d", (int)limit);
-    if (value != COOP_LIMIT_NONE &&
-        (value < limit_ranges[limit].min || value > limit_ranges[limit].max)) {
-        bool is_open = limit_ranges[limit].max == INT64_MAX;
-
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, ERANGE, "bad %s '%s': expected %s%s%s%s",
-                         policy_limit_names[limit], limit_text(limit, value, given),
-                         is_open ? "at least " : "",
-                         limit_text(limit, limit_ranges[limit].min, min), is_open ? "" : " to ",
-                         is_open ? "" : limit_text(limit, limit_ranges[limit].max, max));
-    }
-    policy->limits[limit] = value;
-    policy->set |= (unsigned)POLICY_SET_LIMIT << limit;
-    return 0;
-}
-
 int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error **err)
 {
     (void)err;
@@ -498,26 +294,7 @@ int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error *
     return 0;
 }
 
-/* ---- for requests: nothing of the parent's is taken over but what is added from now on */
-
-int coop_policy_drop_mounts(coop_policy *policy, coop_error **err)
-{
-    size_t kept = 0;
-
-    (void)err;
-    for (size_t i = 0; i < policy->n_mounts; i++) {
-        struct policy_mount *mount = &policy->mounts[i];
-
-        if (mount->kind == POLICY_BLOCK)
-            policy->mounts[kept++] = *mount;
-        else
-            free_mount(mount);
-    }
-    policy->n_mounts = kept;
-    policy->set |= POLICY_SET_MOUNTS;
-    return 0;
-}
-
+/* For requests: nothing of the parent's is taken over but what is added from now on. */
 int coop_policy_drop_env(coop_policy *policy, coop_error **err)
 {
     (void)err;
@@ -549,64 +326,11 @@ void policy_keep_variable_in_boxes(coop_policy *policy, const char *name)
             policy->variables[i].is_for_boxes = true;
 }
 
-int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err)
-{
-    struct policy_mount *mount = &policy->mounts[policy->n_mounts - 1];
-
-    if (origin.name) {
-        origin.name = strdup(origin.name);
-        if (!origin.name)
-            return fail_no_memory(err);
-    }
-    free((char *)(uintptr_t)mount->origin.name);
-    mount->origin = origin;
-    return 0;
-}
-
 const char *coop_policy_digest(const coop_policy *policy)
 {
     /* A cache: the value is a function of the rest. */
     digest_policy(policy, ((coop_policy *)(uintptr_t)policy)->digest);
     return policy->digest;
-}
-
-int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop_error **err)
-{
-    struct policy_mount mount = *from;
-
-    mount.source = from->source ? strdup(from->source) : NULL;
-    mount.target = strdup(from->target);
-    mount.origin.name = from->origin.name ? strdup(from->origin.name) : NULL;
-    if (!mount.target || (from->source && !mount.source) ||
-        (from->origin.name && !mount.origin.name)) {
-        free_mount(&mount);
-        return fail_no_memory(err);
-    }
-    return add_mount(policy, mount, err);
-}
-
-void policy_make_way(coop_policy *policy, const char *target)
-{
-    auto_free char *normal = NULL;
-    size_t n = 0;
-
-    if (path_normalise("mount target", target, &normal, NULL) < 0)
-        return;
-    for (size_t i = 0; i < policy->n_mounts; i++) {
-        struct policy_mount *mount = &policy->mounts[i];
-
-        if (mount->kind != POLICY_BLOCK && mount->origin.line > 0 &&
-            strcmp(mount->target, normal) == 0)
-            free_mount(mount);
-        else
-            policy->mounts[n++] = *mount;
-    }
-    policy->n_mounts = n;
-}
-
-void policy_drop_last_mount(coop_policy *policy)
-{
-    free_mount(&policy->mounts[--policy->n_mounts]);
 }
 
 static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err)

@@ -178,7 +178,10 @@ int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **e
 /* Who said so of a value. Copies the name. */
 int policy_note(coop_policy *policy, enum policy_note what, struct origin origin, coop_error **err);
 
-/* facts.c, notes.c and secrets.c: their parts of copying and of the end. */
+/* facts.c, limits.c, mounts.c, notes.c and secrets.c: their parts of the beginning, of copying and of
+ * the end. */
+void policy_set_default_limits(coop_policy *policy);
+void policy_free_mounts(coop_policy *policy);
 int policy_copy_notes(const coop_policy *from, coop_policy *to, coop_error **err);
 void policy_free_notes(coop_policy *policy);
 int policy_copy_facts(const coop_policy *from, coop_policy *to, coop_error **err);
