@@ -101,6 +101,21 @@ int records_walk(const struct records_walk *how, size_t most, const struct scan_
 int records_walk_below(const struct records_walk *how, size_t parent, const char *name,
                        struct scan_records *records, coop_error **err);
 
+/* ---- protect_old.c */
+
+struct old_records {
+    const struct scan_records *records;   /* NULL: there are none */
+    uint32_t *first_child, *next_sibling; /* by record; RECORD_NONE ends */
+    uint32_t *by_path;                    /* a hash table */
+    size_t by_path_mask;
+};
+
+/* Borrows the records. False: without memory; then, too, old_records_done() is to be called. */
+bool old_records_init(struct old_records *old, const struct scan_records *records);
+void old_records_done(struct old_records *old);
+/* RECORD_NONE: there is none. */
+uint32_t old_records_find(const struct old_records *old, const char *path);
+
 /* ---- protect_verify.c */
 
 /* Whether the directory is what the record says. */

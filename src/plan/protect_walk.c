@@ -10,7 +10,6 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <time.h>
@@ -19,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/ignored_case.h"
+#include "plan/protect_name.h"
 #include "plan/protect_records.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -47,19 +47,15 @@ struct pending {
     uint32_t path;   /* offset in the texts */
     uint32_t parent; /* its record */
     uint32_t old;    /* its record in the old ones, or RECORD_NONE */
-    uint16_t git_at;
-    uint8_t mode;
+    struct protect_place place;
 };
 
 struct walk {
     int root_fd;
     struct protect *protect;
     const struct records_walk *how;
-    const struct scan_records *old;
+    struct old_records old;
     const bool *verified;
-    uint32_t *first_child, *next_sibling; /* of the old records */
-    uint32_t *by_path;                    /* hash table of the old records */
-    size_t by_path_mask;
     struct scan_records *out;
     struct pending *stack;
     size_t n_stack, stack_capacity;
@@ -77,57 +73,6 @@ void scan_records_done(struct scan_records *records)
     free(records->items);
     buffer_done(&records->text);
     *records = (struct scan_records){ 0 };
-}
-
-/* ---- old records, to find those of a directory's children */
-
-static size_t hash_path(const char *path)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *path; path++)
-        hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
-    return (size_t)(hash ^ hash >> 32);
-}
-
-static bool index_old(struct walk *walk)
-{
-    const struct scan_records *old = walk->old;
-    size_t n_buckets = 16;
-
-    while (n_buckets < 2 * old->n)
-        n_buckets *= 2;
-    walk->by_path_mask = n_buckets - 1;
-    walk->by_path = malloc(n_buckets * sizeof *walk->by_path);
-    walk->first_child = malloc((old->n + 1) * sizeof *walk->first_child);
-    walk->next_sibling = malloc((old->n + 1) * sizeof *walk->next_sibling);
-    if (!walk->by_path || !walk->first_child || !walk->next_sibling)
-        return false;
-    memset(walk->by_path, 0xFF, n_buckets * sizeof *walk->by_path);
-    memset(walk->first_child, 0xFF, (old->n + 1) * sizeof *walk->first_child);
-    for (size_t i = old->n; i-- > 0;) {
-        size_t at = hash_path(records_path(old, i)) & walk->by_path_mask;
-
-        while (walk->by_path[at] != RECORD_NONE)
-            at = (at + 1) & walk->by_path_mask;
-        walk->by_path[at] = (uint32_t)i;
-        if (i > 0) {
-            walk->next_sibling[i] = walk->first_child[old->items[i].parent];
-            walk->first_child[old->items[i].parent] = (uint32_t)i;
-        }
-    }
-    return true;
-}
-
-static uint32_t find_old(const struct walk *walk, const char *path)
-{
-    if (!walk->by_path)
-        return RECORD_NONE;
-    for (size_t at = hash_path(path) & walk->by_path_mask; walk->by_path[at] != RECORD_NONE;
-         at = (at + 1) & walk->by_path_mask)
-        if (strcmp(records_path(walk->old, walk->by_path[at]), path) == 0)
-            return walk->by_path[at];
-    return RECORD_NONE;
 }
 
 /* ---- what a directory is */
@@ -241,93 +186,6 @@ static size_t name_path(struct walk *walk, const char *name, size_t length)
     return at + length;
 }
 
-static bool is_git_name(const struct walk *walk, const char *name, size_t length)
-{
-    if (length != 4 || name[0] != '.')
-        return false;
-    return protect_ignores_case(walk->protect) ? strncasecmp(name, ".git", 4) == 0
-                                               : memcmp(name, ".git", 4) == 0;
-}
-
-static enum protect_scope scope_of(unsigned mode)
-{
-    return record_hides_all(mode) ? PROTECT_ALL : PROTECT_OWN;
-}
-
-/* Whether a rule, or git, is about this path: then it is looked at each time. */
-static bool is_candidate(struct walk *walk, const struct pending *directory, const char *path,
-                         const char *name, size_t length, bool is_directory)
-{
-    if (is_git_name(walk, name, length))
-        return directory->mode != RECORD_GIT;
-    if (!protect_concerns_name(walk->protect, name, length))
-        return false;
-    if (record_is_in_git(directory->mode) &&
-        protect_keeps_in_git(walk->protect, path + directory->git_at, is_directory))
-        return true;
-    return protect_hides(walk->protect, path, is_directory, scope_of(directory->mode)) ||
-           protect_keeps(walk->protect, path, is_directory);
-}
-
-/* Whether a built-in rule could hide a directory: they are for files. */
-static bool is_hidden_directory(struct walk *walk, const struct pending *directory,
-                                const char *path)
-{
-    const struct protect_rule *rule =
-        protect_hides(walk->protect, path, true, scope_of(directory->mode));
-
-    return rule && !(rule->conditions & PROTECT_FILES_ONLY);
-}
-
-static bool has_entry(int fd, const char *name)
-{
-    struct stat st;
-
-    return fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/*
- * Objects and references of a .git are not searched: a branch may be called anything. Those of a git
- * directory of another name are: a box can make around an `objects` what such a directory is known by.
- */
-static bool is_git_store(const struct pending *directory, int fd, const char *name)
-{
-    bool is_objects = strcmp(name, "objects") == 0;
-
-    if (directory->mode != RECORD_GIT || (!is_objects && strcmp(name, "refs") != 0))
-        return false;
-    return has_entry(fd, "HEAD") && has_entry(fd, is_objects ? "refs" : "objects");
-}
-
-/* A git directory without a name that says so: a bare repository, or a .git that is the workspace. */
-static bool is_bare(const struct pending *directory, int fd, const char *name)
-{
-    return (name[0] == 'H' || name[0] == 'h') && strcasecmp(name, "HEAD") == 0 &&
-           !record_is_in_git(directory->mode) && has_entry(fd, "HEAD") &&
-           has_entry(fd, "objects") && has_entry(fd, "refs");
-}
-
-/* How to go on below a directory; false: not at all. */
-static bool enters(struct walk *walk, const struct pending *directory, int fd, const char *path,
-                   const char *name, size_t length, struct pending *out)
-{
-    *out = (struct pending){ .mode = directory->mode, .git_at = directory->git_at };
-    if (is_git_store(directory, fd, name))
-        return false;
-    if (directory->mode != RECORD_GIT && is_git_name(walk, name, length)) {
-        out->mode = RECORD_GIT;
-        out->git_at = (uint16_t)(strlen(path) + 1);
-        return true;
-    }
-    if (record_is_in_git(out->mode) &&
-        protect_may_keep_below_in_git(walk->protect, path + out->git_at))
-        return true;
-    if (record_hides_all(out->mode) && protect_has_defaults(walk->protect) &&
-        protect_is_dependencies(name, length))
-        out->mode = RECORD_DEPENDENCIES;
-    return protect_may_apply_below(walk->protect, path, scope_of(out->mode));
-}
-
 struct reading {
     struct pending directory;
     struct scan_record record;
@@ -359,29 +217,33 @@ static int look_at_entry(struct walk *walk, struct reading *reading, int fd,
                          const struct directory_entry *entry, struct buffer *below,
                          coop_error **err)
 {
+    const struct protect_place *place = &reading->directory.place;
     const char *name = entry->name;
     size_t length = strlen(name);
 
     if (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')))
         return 0;
     bool is_directory = is_directory_entry(fd, entry);
-    if (!is_directory && !is_git_name(walk, name, length) &&
+    if (!is_directory && !protect_name_is_git(walk->protect, name, length) &&
         !protect_concerns_name(walk->protect, name, length))
         return 0;
     size_t path_length = name_path(walk, name, length);
     int r = 0;
     /* A link may lead to a directory, and rules are about that. */
-    if (is_candidate(walk, &reading->directory, walk->path, name, length, is_directory) ||
+    if (protect_name_is_candidate(walk->protect, place, walk->path, name, length, is_directory) ||
         (!is_directory && entry->type != DT_REG &&
-         is_candidate(walk, &reading->directory, walk->path, name, length, true)))
+         protect_name_is_candidate(walk->protect, place, walk->path, name, length, true)))
         r = add_name(walk, reading, name, length, err);
-    struct pending next;
+    struct protect_place below_it;
     if (r == 0 && is_directory &&
-        enters(walk, &reading->directory, fd, walk->path, name, length, &next) &&
-        !is_hidden_directory(walk, &reading->directory, walk->path)) {
-        next.parent = reading->index;
-        next.path = (uint32_t)path_length; /* its length, until it is pushed */
-        next.old = find_old(walk, walk->path);
+        protect_name_enters(walk->protect, place, fd, walk->path, name, length, &below_it) &&
+        !protect_name_hides_directory(walk->protect, place, walk->path)) {
+        const struct pending next = {
+            .path = (uint32_t)path_length, /* its length, until it is pushed */
+            .parent = reading->index,
+            .old = old_records_find(&walk->old, walk->path),
+            .place = below_it,
+        };
         buffer_append(below, &next, sizeof next);
         buffer_append(below, walk->path, path_length + 1);
         r = below->failed ? fail_no_memory(err) : 0;
@@ -410,10 +272,12 @@ static int push_below(struct walk *walk, const struct buffer *below, coop_error 
 static int read_again_as_bare(const struct walk *walk, struct reading *reading, int fd,
                               struct buffer *below, coop_error **err)
 {
-    reading->directory.mode = RECORD_BARE;
-    reading->directory.git_at = (uint16_t)(walk->path_length ? walk->path_length + 1 : 0);
-    reading->record.mode = reading->directory.mode;
-    reading->record.git_at = reading->directory.git_at;
+    struct protect_place *place = &reading->directory.place;
+
+    place->mode = RECORD_BARE;
+    place->git_at = (uint16_t)(walk->path_length ? walk->path_length + 1 : 0);
+    reading->record.mode = place->mode;
+    reading->record.git_at = place->git_at;
     reading->record.names = reading->record.path;
     reading->record.n_names = 0;
     below->length = 0;
@@ -438,7 +302,7 @@ static int read_entries(struct walk *walk, struct reading *reading, int fd, stru
         for (long at = 0; at < n;) {
             const struct directory_entry *entry =
                 (const struct directory_entry *)(const void *)(walk->buffer + at);
-            bool is_other = is_bare(&reading->directory, fd, entry->name);
+            bool is_other = protect_name_is_of_bare(&reading->directory.place, fd, entry->name);
             int r = is_other ? read_again_as_bare(walk, reading, fd, below, err)
                              : look_at_entry(walk, reading, fd, entry, below, err);
 
@@ -496,9 +360,10 @@ static int take_over(struct walk *walk, struct reading *reading, coop_error **er
 /* Whether what the old record says was decided by the same rules. */
 static bool is_known(const struct walk *walk, const struct pending *directory)
 {
-    return directory->old != RECORD_NONE &&
-           walk->old->items[directory->old].mode == directory->mode &&
-           walk->old->items[directory->old].git_at == directory->git_at;
+    if (directory->old == RECORD_NONE)
+        return false;
+    const struct scan_record *old = &walk->old.records->items[directory->old];
+    return old->mode == directory->place.mode && old->git_at == directory->place.git_at;
 }
 
 static int read_directory(struct walk *walk, struct reading *reading, coop_error **err)
@@ -523,7 +388,7 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
         return fail(err, -opened, "watch the directory '%s' of the workspace",
                     walk->path_length ? walk->path : ".");
     if (how->opened && is_known(walk, &reading->directory) &&
-        record_is_current(&walk->old->items[old], &st))
+        record_is_current(&walk->old.records->items[old], &st))
         return take_over(walk, reading, err);
     know_device(walk, fd, st.st_dev);
     note_stat(walk, &reading->record, &st);
@@ -543,7 +408,7 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
 /* As it was: its names, and below it the directories that it had. */
 static int take_over(struct walk *walk, struct reading *reading, coop_error **err)
 {
-    const struct scan_records *old = walk->old;
+    const struct scan_records *old = walk->old.records;
     const struct scan_record *from = &old->items[reading->directory.old];
     const char *name = old->text.data + from->names;
     struct scan_record record = *from;
@@ -560,15 +425,14 @@ static int take_over(struct walk *walk, struct reading *reading, coop_error **er
         name += strlen(name) + 1;
     }
     int r = add_record(walk, reading->record, err);
-    for (uint32_t i = walk->first_child[reading->directory.old]; r == 0 && i != RECORD_NONE;
-         i = walk->next_sibling[i]) {
+    for (uint32_t i = walk->old.first_child[reading->directory.old]; r == 0 && i != RECORD_NONE;
+         i = walk->old.next_sibling[i]) {
         const struct scan_record *child = &old->items[i];
 
-        r = push(
-            walk, records_path(old, i), strlen(records_path(old, i)),
-            (struct pending){
-                .parent = reading->index, .old = i, .git_at = child->git_at, .mode = child->mode },
-            err);
+        r = push(walk, records_path(old, i), strlen(records_path(old, i)),
+                 (struct pending){
+                     .parent = reading->index, .old = i, .place = { child->git_at, child->mode } },
+                 err);
     }
     return r;
 }
@@ -581,8 +445,8 @@ static int visit(struct walk *walk, const struct pending *pending, coop_error **
         .record = { .parent = pending->parent,
                     .path = pending->path,
                     .names = pending->path,
-                    .git_at = pending->git_at,
-                    .mode = pending->mode },
+                    .git_at = pending->place.git_at,
+                    .mode = pending->place.mode },
     };
 
     if (is_known(walk, pending) && !walk->how->opened && walk->verified[pending->old])
@@ -621,9 +485,7 @@ static void walk_init(struct walk *walk, const struct records_walk *how, struct 
 static void walk_done(struct walk *walk)
 {
     free(walk->stack);
-    free(walk->first_child);
-    free(walk->next_sibling);
-    free(walk->by_path);
+    old_records_done(&walk->old);
 }
 
 int records_walk(const struct records_walk *how, size_t most, const struct scan_records *old,
@@ -631,13 +493,13 @@ int records_walk(const struct records_walk *how, size_t most, const struct scan_
 {
     const struct pending root = { .parent = RECORD_NONE,
                                   .old = old ? 0 : RECORD_NONE,
-                                  .mode = how->is_git_directory ? RECORD_GIT : RECORD_PLAIN };
+                                  .place.mode = how->is_git_directory ? RECORD_GIT : RECORD_PLAIN };
     struct walk walk;
 
     walk_init(&walk, how, out);
-    walk.old = old;
     walk.verified = verified;
-    int r = !old || index_old(&walk) ? push(&walk, "", 0, root, err) : fail_no_memory(err);
+    int r = !old || old_records_init(&walk.old, old) ? push(&walk, "", 0, root, err)
+                                                     : fail_no_memory(err);
     if (r == 0)
         r = run_walk(&walk, most, err);
     *out_read = walk.n_read;
@@ -649,9 +511,9 @@ int records_walk_below(const struct records_walk *how, size_t parent, const char
                        struct scan_records *records, coop_error **err)
 {
     const struct scan_record *record = &records->items[parent];
-    const struct pending directory = { .mode = record->mode, .git_at = record->git_at };
+    const struct protect_place directory = { record->git_at, record->mode };
     struct walk walk;
-    struct pending next;
+    struct pending next = { .parent = (uint32_t)parent, .old = RECORD_NONE };
     int r = 0;
 
     walk_init(&walk, how, records);
@@ -663,10 +525,9 @@ int records_walk_below(const struct records_walk *how, size_t parent, const char
     if (fd < 0) /* gone, or closed to us: then it is hidden as a whole */
         return 0;
     size_t length = name_path(&walk, name, strlen(name));
-    if (enters(&walk, &directory, fd, walk.path, name, strlen(name), &next) &&
-        !is_hidden_directory(&walk, &directory, walk.path)) {
-        next.parent = (uint32_t)parent;
-        next.old = RECORD_NONE;
+    if (protect_name_enters(how->protect, &directory, fd, walk.path, name, strlen(name),
+                            &next.place) &&
+        !protect_name_hides_directory(how->protect, &directory, walk.path)) {
         r = push(&walk, walk.path, length, next, err);
         if (r == 0)
             r = run_walk(&walk, SCAN_RECORDS_MAX, err);
