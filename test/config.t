@@ -151,7 +151,7 @@ rm -r work/.campaign
 
 # ---- the table of keys: one source, three texts
 
-rows=$(sed -nE 's/^    \{ "([a-z_.*[]*(\[\])?[a-z_.*]*)", SCHEMA_.*/\1/p' "$SRC/src/config/schema.c" | sort)
+rows=$(sed -nE 's/^    \{ KEY\("([a-z_.*[]*(\[\])?[a-z_.*]*)"\), SCHEMA_.*/\1/p' "$SRC/src/config/schema.c" | sort)
 flat='
 import json, sys
 def walk(path, node):
