@@ -94,7 +94,8 @@ struct coop_box {
     struct records records;
     short slots[RECORDS_MAX]; /* by init's own number of a refusal: which record, from 1 */
     struct record_host record_host;
-    char *traps; /* hidden directories of the root that are watched, trap.h; NULL: none */
+    char *traps;         /* hidden directories of the root that are watched, trap.h; NULL: none */
+    bool watches_places; /* and those that the box makes to hold others */
     enum box_masks masks;
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;

@@ -13,6 +13,7 @@
 #include "jail/clock.h"
 #include "jail/record_words.h"
 #include "policy/protect.h"
+#include "policy/quiet.h"
 
 #define IGNORED (-2) /* no refusal of ours */
 
@@ -122,7 +123,7 @@ static void take_refusal(struct coop_box *box, const struct protocol_denied *mes
 static void take_question(struct coop_box *box, const struct protocol_denied *message)
 {
     if (message->op >= RECORD_OPS || message->text[0] != '/' ||
-        (message->error == ENOENT && record_is_quiet(message->text)))
+        (message->error == ENOENT && quiet_is(message->text)))
         return;
     box->record_host.policy = box->sandbox->policy;
     box->record_host.workspace = box->workspace;

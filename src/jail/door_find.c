@@ -102,9 +102,22 @@ void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
         (void)door_append(path, "/");
 }
 
+/* By openat2(2), as all that init and its children look up: door_trap.h knows them by that. */
+long door_find_link(const char *path, uint64_t resolve, char *out, size_t size)
+{
+    struct kernel_open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = resolve };
+    long fd = raw(NR_OPENAT2, AT_FDCWD, path, &how, sizeof how);
+
+    if (fd < 0)
+        return fd;
+    long n = raw(SYS_readlinkat, fd, "", out, size);
+    (void)raw(SYS_close, fd);
+    return n == -ENOENT ? -EINVAL : n; /* so it says of what is no link */
+}
+
 static long read_link_of(const char *path, char *out, size_t size)
 {
-    return raw(SYS_readlinkat, AT_FDCWD, path, out, size);
+    return door_find_link(path, RESOLVE_NO_MAGICLINKS, out, size);
 }
 
 static void expand(char path[DOOR_FIND_MAX])

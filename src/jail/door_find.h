@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "jail/door_call.h"
 
@@ -27,6 +28,9 @@ struct door_find_room {
 };
 void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
                       long (*read_link)(const char *path, char *out, size_t size));
+
+/* The text of a link, or -errno: -EINVAL of what is none. `resolve`: as of openat2(2). */
+long door_find_link(const char *path, uint64_t resolve, char *out, size_t size);
 
 /* Cuts the last name off; false: there is none that could be made. */
 bool door_find_split(const char *text, char above[DOOR_FIND_MAX], char name[256]);

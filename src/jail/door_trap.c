@@ -144,29 +144,43 @@ static bool is_within(const char *path, const char *directory)
     return strncmp(path, directory, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-static bool is_in_trap(const char *path)
+/* The node that a path is in or at, the innermost; NULL: it is in none. */
+static const struct trap_node *find_node(const char *path)
 {
+    const struct trap_node *found = NULL;
+
     for (size_t i = 0; i < trap.fs.n; i++)
-        if (is_within(path + 1, trap.fs.nodes[i].path))
-            return true;
-    return false;
+        if (is_within(path + 1, trap.fs.nodes[i].path) &&
+            (!found || strlen(trap.fs.nodes[i].path) > strlen(found->path)))
+            found = &trap.fs.nodes[i];
+    return found;
 }
 
-/* One name of a path without links, which is in no trap. Whatever is exchanged meanwhile, no link is
- * followed, so that it leads into none. */
+static long copy_link(const char *link, char *out, size_t size)
+{
+    size_t n = strlen(link) < size ? strlen(link) : size;
+
+    memcpy(out, link, n);
+    return (long)n;
+}
+
+/*
+ * One name of a path without links. Whatever is exchanged meanwhile, no link is followed, so that it
+ * leads into no trap. What is mounted in a directory of the box's own lies behind nodes: there the kernel
+ * is to ask nobody, and need not, for the one who asks came that way.
+ */
 static long read_link(const char *path, char *out, size_t size)
 {
-    struct kernel_open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                                   .resolve = RESOLVE_NO_SYMLINKS };
+    const struct trap_node *node = find_node(path);
+    bool is_itself = node && !path[1 + strlen(node->path)];
 
-    if (is_in_trap(path))
+    if (is_itself && node->kind == TRAP_LINK)
+        return copy_link(node->link, out, size);
+    if (is_itself && (node->kind == TRAP_DIRECTORY || node->kind == TRAP_PLACE))
+        return -EINVAL;
+    if (node && node->kind != TRAP_PLACE)
         return -ENOENT;
-    long fd = raw(NR_OPENAT2, AT_FDCWD, path, &how, sizeof how);
-    if (fd < 0)
-        return fd;
-    long n = raw(SYS_readlinkat, fd, "", out, size);
-    (void)raw(SYS_close, fd);
-    return n == -ENOENT ? -EINVAL : n; /* so it says of what is no link */
+    return door_find_link(path, RESOLVE_NO_SYMLINKS | (node ? RESOLVE_CACHED : 0u), out, size);
 }
 
 /* The path of the call, if it leads through what was looked for; the text may be another by now. */
@@ -218,15 +232,23 @@ static void tell(const struct seccomp_notif *asked, const struct door_watch_call
               PROTOCOL_NO_SLOT);
 }
 
+/* The door sees these, and tells of them by their address. */
+static bool has_address(int nr)
+{
+    return nr == SYS_connect || nr == SYS_bind || nr == SYS_sendto || nr == SYS_sendmsg ||
+           nr == SYS_sendmmsg;
+}
+
 /* In a trap, or in a directory that is masked: by the call of the one who asks. */
-static bool examine_call(const struct trap_touch *touch, struct seccomp_notif *asked,
+static bool examine_call(struct trap_touch *touch, struct seccomp_notif *asked,
                          struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
 {
     static char proven[DOOR_FIND_MAX];
     bool is_found = false;
 
     bool is_known = await_call(touch->pid, asked);
-    if (is_known && asked->data.nr == NR_OPENAT2) /* init's own: nobody else may */
+    if (is_known && (has_address(asked->data.nr) ||
+                     asked->data.nr == NR_OPENAT2)) /* of init, or a child of it: nobody else may */
         return false;
     is_known = is_known && door_watch_describe(asked, call);
     if (is_known && call->writes && trap.skips_writes)
@@ -241,6 +263,9 @@ static bool examine_call(const struct trap_touch *touch, struct seccomp_notif *a
         call->op = RECORD_READ;
     }
     *is_look = !is_found || call->is_look;
+    /* The kernel looks for the name and then finds the mount read-only. */
+    if (touch->node->kind != TRAP_MASK && call->op == RECORD_CREATE && strcmp(path, proven) == 0)
+        touch->error = EROFS;
     return true;
 }
 
@@ -262,14 +287,14 @@ static bool examine_mask(const struct trap_touch *touch, struct door_watch_call 
 }
 
 /* Fills in what will be told; false: nothing. */
-static bool examine(const struct trap_touch *touch, struct seccomp_notif *asked,
+static bool examine(struct trap_touch *touch, struct seccomp_notif *asked,
                     struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
 {
     memset(asked, 0, sizeof *asked);
     if (!touch->node || touch->pid <= 1 ||
         strlen(touch->node->path) + strlen(touch->name) + 3 > DOOR_FIND_MAX)
         return false;
-    return touch->node->error == ENOENT || touch->name[0]
+    return touch->node->kind != TRAP_MASK || touch->name[0]
                ? examine_call(touch, asked, call, path, is_look)
                : examine_mask(touch, call, path, is_look);
 }

@@ -487,6 +487,7 @@ static void take_traps(struct coop_box *box, bool is_made)
 
     if (is_made && traps->directories)
         box->traps = strdup(traps->directories);
+    box->watches_places = is_made && traps->has_places;
     if (is_made || !traps->n_masks)
         box->masks = traps->n_left_out ? BOX_MASKS_SOME : BOX_MASKS_ALL;
 }

@@ -14,34 +14,6 @@
 
 #define NR_FACCESSAT2 439 /* 5.8 */
 
-/* A directory stands for all that is in it. */
-static const char *const quiet[] = {
-    "/etc/bash.bashrc",  "/etc/default/locale", "/etc/environment",
-    "/etc/gai.conf",     "/etc/gitconfig",      "/etc/gnutls",
-    "/etc/host.conf",    "/etc/hosts",          "/etc/inputrc",
-    "/etc/ldap",         "/etc/ld.so.cache",    "/etc/ld.so.preload",
-    "/etc/locale.alias", "/etc/login.defs",     "/etc/mailcap",
-    "/etc/mime.types",   "/etc/mtab",           "/etc/networks",
-    "/etc/profile",      "/etc/profile.d",      "/etc/protocols",
-    "/etc/python2.7",    "/etc/python3",        "/etc/resolv.conf",
-    "/etc/selinux",      "/etc/services",       "/etc/ssl",
-    "/etc/sysconfig",    "/etc/terminfo",       "/etc/timezone",
-    "/etc/vimrc",        "/etc/xattr.conf",     "/proc",
-    "/run/nscd",         "/run/systemd/userdb", "/run/user",
-    "/selinux",          "/sys/devices/system", "/sys/fs/cgroup",
-    "/sys/fs/selinux",   "/sys/kernel/mm",      "/var/lib/sss",
-    "/var/run/nscd",     "/var/run/setrans",
-};
-
-bool record_is_quiet(const char *path)
-{
-    for (size_t i = 0; i < COUNT(quiet); i++)
-        if (path_is_within(path, quiet[i]))
-            return true;
-    return strncmp(path, "/etc/python3.", 13) == 0 ||
-           strncmp(path, "/tmp/hsperfdata_", 16) == 0; /* of the JVM */
-}
-
 static bool may(const char *path, int rights)
 {
     long r = raw(NR_FACCESSAT2, AT_FDCWD, path, rights, AT_EACCESS);

@@ -29,6 +29,3 @@ bool record_host_has(struct record_host *host, const char *path);
 bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
                          bool is_there, bool is_look);
 void record_host_done(struct record_host *host);
-
-/* Names that programs look for at their start, whoever runs them, and do well without. */
-bool record_is_quiet(const char *path);

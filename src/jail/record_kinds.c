@@ -90,7 +90,7 @@ static const char *by_lookups(const struct coop_box *box)
 
 static const char *by_traps(const struct coop_box *box)
 {
-    if (by_init(box) || box->traps || box->plan.watch == PLAN_WATCH_LOOKUPS)
+    if (by_init(box) || box->traps || box->watches_places || box->plan.watch == PLAN_WATCH_LOOKUPS)
         return by_init(box);
     if (box->options.explain != COOP_EXPLAIN_WRITES && box->options.explain != COOP_EXPLAIN_HIDDEN)
         return "only with --explain, or with --explain=all, which makes every look at a path "
@@ -103,10 +103,15 @@ static const char *by_traps(const struct coop_box *box)
 /* What of it is seen, where that is not all. */
 static const char *seen_of_hidden(const struct coop_box *box)
 {
-    return box->plan.watch == PLAN_WATCH_LOOKUPS
-               ? "not what every program looks for at its start"
-               : "below directories of the root that the box does not have; in /etc, /tmp and "
-                 "other places that it has, only with --explain=all";
+    if (box->plan.watch == PLAN_WATCH_LOOKUPS)
+        return "not what every program looks for at its start";
+    return box->watches_places
+               ? "below directories of the root that the box does not have, and in those that it "
+                 "makes to hold others, /etc, /etc/ssl and /var among them; not what every program "
+                 "looks for at its start; in places where the box can make names itself, as /tmp "
+                 "and /run, in /dev, and files of the root only with --explain=all"
+               : "below directories of the root that the box does not have; elsewhere only with "
+                 "--explain=all: the policy shows too many names";
 }
 
 static const char *seen_of_protected(const struct coop_box *box)

@@ -9,6 +9,9 @@
 #define FIRST_NODE 2u /* the root has 1, and is shown nowhere */
 #define PROTOCOL   31 /* minor; what came later is of no use here */
 
+#define OWN_NAMES     2u   /* "." and ".." */
+#define TRAP_LINK_MAX 4096 /* as the kernel's own limit: it is less than the room for an answer */
+
 #define EXECUTES 0x20u /* among the flags of an open: FMODE_EXEC */
 
 /* The node of a number, NULL: there is none. */
@@ -29,15 +32,44 @@ const char *trap_node_name(size_t index, char buffer[TRAP_NUMBER_SIZE])
     return at;
 }
 
-static uint64_t number_of(const struct trap_fs *fs, const char *name)
+/* The root, or a directory of the box's own. */
+static bool is_listed(const struct trap_fs *fs, uint64_t number)
 {
-    uint64_t index = 0;
+    const struct trap_node *node = node_at(fs, number);
 
-    if (!*name || strlen(name) > 6)
-        return 0;
-    for (; *name >= '0' && *name <= '9'; name++)
-        index = index * 10 + (uint64_t)(*name - '0');
-    return !*name && index < fs->n ? FIRST_NODE + index : 0;
+    return number == FUSE_ROOT_ID || (node && node->kind == TRAP_DIRECTORY);
+}
+
+/* Where such a one has this node. */
+static bool is_in(const struct trap_node *node, uint64_t directory)
+{
+    return directory == FUSE_ROOT_ID ? node->parent == 0
+                                     : node->parent == directory - FIRST_NODE + 1;
+}
+
+/* What it is called there. */
+static const char *name_in(const struct trap_fs *fs, size_t index, char buffer[TRAP_NUMBER_SIZE])
+{
+    const char *name = fs->nodes[index].path;
+
+    if (fs->nodes[index].parent == 0)
+        return trap_node_name(index, buffer);
+    for (const char *p = name; *p; p++)
+        if (*p == '/')
+            name = p + 1;
+    return name;
+}
+
+/* The index of the node behind the last: there is none. */
+static size_t find_in(const struct trap_fs *fs, uint64_t directory, const char *name)
+{
+    char buffer[TRAP_NUMBER_SIZE];
+    size_t i = 0;
+
+    while (i < fs->n &&
+           !(is_in(&fs->nodes[i], directory) && strcmp(name_in(fs, i, buffer), name) == 0))
+        i++;
+    return i;
 }
 
 static uint64_t take_number(char **at)
@@ -50,6 +82,22 @@ static uint64_t take_number(char **at)
     return number;
 }
 
+/* Up to "//", which does not stand among the first bytes. */
+static const char *take_text(char **at, uint64_t first)
+{
+    const char *text = *at;
+
+    while (**at && (first > 0 || !((*at)[0] == '/' && (*at)[1] == '/'))) {
+        (*at)++;
+        first -= first > 0;
+    }
+    if (**at) {
+        **at = '\0';
+        *at += 2;
+    }
+    return text;
+}
+
 size_t trap_read_nodes(char *text, struct trap_node *nodes, size_t max)
 {
     size_t n = 0;
@@ -57,18 +105,24 @@ size_t trap_read_nodes(char *text, struct trap_node *nodes, size_t max)
     while (*text && n < max) {
         struct trap_node *node = &nodes[n++];
 
+        node->kind = (enum trap_kind)take_number(&text);
         node->mode = (uint32_t)take_number(&text);
-        node->error = (uint32_t)take_number(&text);
+        node->parent = (uint32_t)take_number(&text);
         node->size = take_number(&text);
         node->mtime_ns = (int64_t)take_number(&text);
-        node->path = text;
-        while (*text && !(text[0] == '/' && text[1] == '/'))
-            text++;
-        if (*text) {
-            *text = '\0';
-            text += 2;
-        }
+        node->path = take_text(&text, 0);
+        node->link = node->kind == TRAP_LINK ? take_text(&text, node->size) : NULL;
     }
+    return n;
+}
+
+/* Its own name and "." in it, and the ".." of each directory in it. */
+static uint32_t count_links(const struct trap_fs *fs, uint64_t number)
+{
+    uint32_t n = 2;
+
+    for (size_t i = 0; is_listed(fs, number) && i < fs->n; i++)
+        n += is_in(&fs->nodes[i], number) && S_ISDIR(fs->nodes[i].mode);
     return n;
 }
 
@@ -79,7 +133,7 @@ static void fill_attributes(const struct trap_fs *fs, uint64_t number, struct fu
 
     out->ino = number;
     out->mode = node ? node->mode : S_IFDIR | 0700;
-    out->nlink = S_ISDIR(out->mode) ? 2 : 1;
+    out->nlink = S_ISDIR(out->mode) ? count_links(fs, number) : 1;
     out->uid = fs->uid;
     out->gid = fs->gid;
     out->blksize = 4096;
@@ -119,9 +173,14 @@ static uint32_t word_at(const struct question *question, size_t offset)
 }
 
 /* A mask is on a read-only mount, but for those who would open it. */
-static uint32_t error_of(const struct trap_node *node, uint32_t opcode)
+static uint32_t error_of(const struct trap_node *node, uint32_t opcode, const char *name)
 {
-    return opcode == FUSE_SETATTR ? EROFS : node ? node->error : ENOENT;
+    if (opcode == FUSE_SETATTR)
+        return EROFS;
+    if (node && node->kind == TRAP_MASK)
+        return EACCES;
+    return node && node->kind == TRAP_DIRECTORY && strlen(name) >= TRAP_NAME_MAX ? ENAMETOOLONG
+                                                                                 : ENOENT;
 }
 
 static void note_touch(const struct question *question, const char *name)
@@ -134,7 +193,7 @@ static void note_touch(const struct question *question, const char *name)
     touch->node = node;
     memcpy(touch->name, name, strlen(name) + 1);
     touch->pid = question->header->pid;
-    touch->error = error_of(node, question->header->opcode);
+    touch->error = error_of(node, question->header->opcode, name);
     if (question->header->opcode == FUSE_SETATTR)
         return;
     touch->wants = TRAP_WANTS_READ;
@@ -146,7 +205,7 @@ static void note_touch(const struct question *question, const char *name)
         touch->wants = word_at(question, offsetof(struct fuse_access_in, mask)) & 7u;
 }
 
-static size_t answer_init(const struct question *question, void *out)
+static bool answer_init(const struct question *question, void *out, size_t *size)
 {
     struct fuse_init_out *init = out;
 
@@ -157,82 +216,128 @@ static size_t answer_init(const struct question *question, void *out)
     init->max_write = 4096;
     init->max_background = 1;
     init->congestion_threshold = 1;
-    return sizeof *init;
+    *size = sizeof *init;
+    return true;
 }
 
-static size_t answer_lookup(const struct question *question, void *out)
+/* An entry without a node is one that is not there, and the kernel need not ask again. */
+static bool answer_lookup(const struct question *question, void *out, size_t *size)
 {
+    const struct trap_fs *fs = question->fs;
     struct fuse_entry_out *entry = out;
 
-    if (question->header->nodeid != FUSE_ROOT_ID)
-        return 0;
-    uint64_t number = number_of(question->fs, question->body);
-    if (!number)
-        return 0;
-    fill_entry(question->fs, number, entry);
-    return sizeof *entry;
+    if (!is_listed(fs, question->header->nodeid))
+        return false;
+    size_t index = find_in(fs, question->header->nodeid, question->body);
+    if (index == fs->n)
+        return false;
+    if (fs->nodes[index].kind == TRAP_NOTHING)
+        entry->entry_valid = FOR_EVER;
+    else
+        fill_entry(fs, FIRST_NODE + index, entry);
+    *size = sizeof *entry;
+    return true;
 }
 
 /* The root is opened to make all nodes known at once, and by us alone: nobody else sees it. */
-static size_t answer_open_root(const struct question *question, void *out)
+static bool answer_open_directory(const struct question *question, void *out, size_t *size)
 {
     (void)out; /* zeroes */
-    return question->header->nodeid == FUSE_ROOT_ID ? sizeof(struct fuse_open_out) : 0;
+    *size = sizeof(struct fuse_open_out);
+    return is_listed(question->fs, question->header->nodeid);
 }
 
-static size_t answer_names(const struct question *question, void *out)
+/* The next name, if there is room for it; of "." and ".." the kernel wants the name alone. */
+static size_t put_name(const struct question *question, size_t at, struct fuse_direntplus *entry,
+                       size_t room)
 {
+    const struct trap_fs *fs = question->fs;
+    const size_t index = at - OWN_NAMES; /* of a node, behind those */
+    char buffer[TRAP_NUMBER_SIZE];
+    const char *name = at == 0 ? "." : at == 1 ? ".." : name_in(fs, index, buffer);
+    size_t length = strlen(name);
+    size_t needed = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + length);
+
+    if (needed > room)
+        return 0;
+    if (at >= OWN_NAMES)
+        fill_entry(fs, FIRST_NODE + index, &entry->entry_out);
+    entry->dirent.ino = at < OWN_NAMES ? question->header->nodeid : FIRST_NODE + index;
+    entry->dirent.off = at + 1;
+    entry->dirent.namelen = (uint32_t)length;
+    entry->dirent.type = (at < OWN_NAMES ? S_IFDIR : fs->nodes[index].mode & S_IFMT) >> 12;
+    memcpy(entry->dirent.name, name, length);
+    return needed;
+}
+
+static bool answer_names(const struct question *question, void *out, size_t *size)
+{
+    const struct trap_fs *fs = question->fs;
     size_t room = word_at(question, offsetof(struct fuse_read_in, size));
     size_t at = word_at(question, offsetof(struct fuse_read_in, offset));
-    size_t size = 0;
 
-    if (question->header->nodeid != FUSE_ROOT_ID)
-        return 0;
+    if (!is_listed(fs, question->header->nodeid))
+        return false;
     if (room > TRAP_ANSWER_MAX - sizeof(struct fuse_out_header))
         room = TRAP_ANSWER_MAX - sizeof(struct fuse_out_header);
-    for (; at < question->fs->n; at++) {
-        char buffer[TRAP_NUMBER_SIZE];
-        const char *name = trap_node_name(at, buffer);
-        struct fuse_direntplus *entry = (void *)((char *)out + size);
-        size_t length = strlen(name);
-        size_t needed = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + length);
-
-        if (size + needed > room)
+    for (; at < OWN_NAMES + fs->n; at++) {
+        if (at >= OWN_NAMES && (!is_in(&fs->nodes[at - OWN_NAMES], question->header->nodeid) ||
+                                fs->nodes[at - OWN_NAMES].kind == TRAP_NOTHING))
+            continue;
+        size_t n = put_name(question, at, (void *)((char *)out + *size), room - *size);
+        if (n == 0)
             break;
-        fill_entry(question->fs, FIRST_NODE + at, &entry->entry_out);
-        entry->dirent.ino = FIRST_NODE + at;
-        entry->dirent.off = at + 1;
-        entry->dirent.namelen = (uint32_t)length;
-        entry->dirent.type = (question->fs->nodes[at].mode & S_IFMT) >> 12;
-        memcpy(entry->dirent.name, name, length);
-        size += needed;
+        *size += n;
     }
-    return size;
+    return true;
 }
 
-static size_t answer_attributes(const struct question *question, void *out)
+static bool answer_link(const struct question *question, void *out, size_t *size)
+{
+    const struct trap_node *node = node_at(question->fs, question->header->nodeid);
+
+    if (!node || node->kind != TRAP_LINK || strlen(node->link) >= TRAP_LINK_MAX)
+        return false;
+    *size = strlen(node->link);
+    memcpy(out, node->link, *size);
+    return true;
+}
+
+/* What is known of a directory is for everybody, and its mount is read-only. */
+static bool answer_access(const struct question *question, void *out, size_t *size)
+{
+    const struct trap_node *node = node_at(question->fs, question->header->nodeid);
+
+    (void)out;
+    (void)size;
+    return node && node->kind == TRAP_DIRECTORY;
+}
+
+static bool answer_attributes(const struct question *question, void *out, size_t *size)
 {
     struct fuse_attr_out *attributes = out;
 
     attributes->attr_valid = FOR_EVER;
     fill_attributes(question->fs, question->header->nodeid, &attributes->attr);
-    return sizeof *attributes;
+    *size = sizeof *attributes;
+    return true;
 }
 
-static size_t answer_statfs(const struct question *question, void *out)
+static bool answer_statfs(const struct question *question, void *out, size_t *size)
 {
     struct fuse_statfs_out *fs = out;
 
     (void)question;
     fs->st.bsize = fs->st.frsize = 4096;
     fs->st.namelen = TRAP_NAME_MAX - 1;
-    return sizeof *fs;
+    *size = sizeof *fs;
+    return true;
 }
 
 /* A row without an answer refuses. */
 static const struct {
     uint32_t opcode;
-    size_t (*answer)(const struct question *question, void *out); /* its length; 0: refused */
+    bool (*answer)(const struct question *question, void *out, size_t *size); /* false: refused */
     bool has_name;
     bool is_touch; /* where it is refused */
     bool is_silent;
@@ -242,9 +347,10 @@ static const struct {
     { FUSE_GETATTR, answer_attributes, false, false, false },
     { FUSE_STATFS, answer_statfs, false, false, false },
     { FUSE_OPEN, NULL, false, true, false },
-    { FUSE_OPENDIR, answer_open_root, false, true, false },
+    { FUSE_OPENDIR, answer_open_directory, false, true, false },
     { FUSE_READDIRPLUS, answer_names, false, false, false },
-    { FUSE_ACCESS, NULL, false, true, false },
+    { FUSE_READLINK, answer_link, false, false, false },
+    { FUSE_ACCESS, answer_access, false, true, false },
     { FUSE_SETATTR, NULL, false, true, false },
     { FUSE_FORGET, NULL, false, false, true },
     { FUSE_BATCH_FORGET, NULL, false, false, true },
@@ -272,11 +378,12 @@ size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,
         if (rows[i].is_silent)
             return 0;
         bool is_whole = !rows[i].has_name || memchr(body, '\0', length - sizeof *header);
-        if (rows[i].answer && is_whole)
-            size = rows[i].answer(&question, out + 1);
-        error = size ? 0 : -(int)error_of(node, header->opcode);
+        const char *name = rows[i].has_name && is_whole ? body : "";
+        bool is_granted = rows[i].answer && is_whole && rows[i].answer(&question, out + 1, &size);
+        size = is_granted ? size : 0;
+        error = is_granted ? 0 : -(int)error_of(node, header->opcode, name);
         if (error && rows[i].is_touch && is_whole)
-            note_touch(&question, rows[i].has_name ? body : "");
+            note_touch(&question, name);
     }
     out->unique = header->unique;
     out->error = error;

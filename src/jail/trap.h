@@ -1,15 +1,19 @@
 /*
- * trap.h - a file system in which nothing is ever found, and nothing can be opened
+ * trap.h - a file system in which is found what the box has there, and nothing can be opened
  *
  * The kernel tells nobody of a path that is not there. So where the box lacks a directory of the
  * host's root, "/home" say, it has one of these instead: a FUSE file system that the box's init
  * serves. Its answer to everything below is ENOENT, as if there were nothing, and the question says
  * what was looked for. Innocent paths never come here, so they cost nothing.
  *
+ * A directory that the box makes to hold others, "/etc" say, is one as well: it has the names that the
+ * box has there, links and places to mount something on, which the kernel learns once and remembers.
+ * Any other is answered as above.
+ *
  * Masks are nodes of it as well: files and directories of which everybody may see that they are there,
  * with the size and time of what they cover, and which answer EACCES to whoever wants more.
  *
- * Its root is shown nowhere; it has a name for each node, "0", "1" ...
+ * Its root is shown nowhere; it has a name for each node that is in no other, "0", "1" ...
  *
  * This file knows the protocol and nothing else: which answer to which question. The questions are the
  * kernel's, but their names are hostile.

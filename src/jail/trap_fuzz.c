@@ -2,7 +2,7 @@
  * trap_fuzz.c - any bytes as a request of the kernel's, and as the text of nodes
  *
  * Rules: an answer is as long as its head says and no longer than its room; nothing that is a mask or a
- * trap is ever opened, found in or changed; a touch is of a node that there is, by a name that ends.
+ * trap is ever opened, found in or changed, and no file; a touch is of a node that there is, by a name that ends.
  */
 #include <errno.h>
 #include <linux/fuse.h>
@@ -13,21 +13,35 @@
 #include "jail/trap.h"
 
 static const struct trap_node nodes[] = {
-    { .path = "home", .mode = S_IFDIR | 0755, .error = ENOENT },
-    { .path = "work/.env", .mode = S_IFREG, .error = EACCES, .size = 12, .mtime_ns = 1 },
-    { .path = "work/keys", .mode = S_IFDIR, .error = EACCES },
+    { .path = "home", .mode = S_IFDIR | 0755 },
+    { .path = "work/.env", .mode = S_IFREG, .kind = TRAP_MASK, .size = 12, .mtime_ns = 1 },
+    { .path = "work/keys", .mode = S_IFDIR, .kind = TRAP_MASK },
+    { .path = "etc", .mode = S_IFDIR | 0755, .kind = TRAP_DIRECTORY },
+    { .path = "etc/passwd", .mode = S_IFREG | 0644, .kind = TRAP_PLACE, .parent = 4 },
+    { .path = "etc/mtab",
+      .mode = S_IFLNK,
+      .kind = TRAP_LINK,
+      .parent = 4,
+      .link = "/x",
+      .size = 2 },
+    { .path = "etc/ld.so.preload", .kind = TRAP_NOTHING, .parent = 4 },
 };
 static const struct trap_fs fs = { nodes, sizeof nodes / sizeof *nodes, 7, 8 };
 
+#define ETC  5u /* as the kernel counts them */
+#define MTAB 7u
+
 static bool may_succeed(const struct fuse_in_header *header)
 {
-    static const uint32_t of_root[] = { FUSE_LOOKUP, FUSE_OPENDIR, FUSE_READDIRPLUS };
+    static const uint32_t of_listed[] = { FUSE_LOOKUP, FUSE_OPENDIR, FUSE_READDIRPLUS };
 
-    for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
-        if (header->opcode == of_root[i])
-            return header->nodeid == FUSE_ROOT_ID;
+    for (size_t i = 0; i < sizeof of_listed / sizeof *of_listed; i++)
+        if (header->opcode == of_listed[i])
+            return header->nodeid == FUSE_ROOT_ID || header->nodeid == ETC;
     return header->opcode == FUSE_INIT || header->opcode == FUSE_GETATTR ||
-           header->opcode == FUSE_STATFS;
+           header->opcode == FUSE_STATFS ||
+           (header->opcode == FUSE_ACCESS && header->nodeid == ETC) ||
+           (header->opcode == FUSE_READLINK && header->nodeid == MTAB);
 }
 
 static void check_touch(const struct trap_touch *touch)
@@ -56,7 +70,7 @@ static void fuzz_request(const char *request, size_t size)
     memcpy(&asked, request, sizeof asked);
     memcpy(&head, answer, sizeof head);
     REQUIRE(n <= TRAP_ANSWER_MAX && head.len == n && head.unique == asked.unique);
-    REQUIRE(head.error <= 0 && (head.error < 0) == (n == sizeof head));
+    REQUIRE(head.error <= 0 && (head.error == 0 || n == sizeof head));
     REQUIRE(head.error < 0 || may_succeed(&asked));
     REQUIRE(head.error < 0 || !touch.node);
 }
@@ -75,6 +89,9 @@ static void fuzz_text(const uint8_t *data, size_t size)
     REQUIRE(n <= 4);
     for (size_t i = 0; i < n; i++)
         REQUIRE(read[i].path >= text && read[i].path + strlen(read[i].path) <= text + size);
+    for (size_t i = 0; i < n; i++)
+        REQUIRE(!read[i].link ||
+                (read[i].link >= text && read[i].link + strlen(read[i].link) <= text + size));
     free(text);
 }
 

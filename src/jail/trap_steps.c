@@ -150,20 +150,24 @@ struct linux_entry {
 };
 
 /*
- * Every node at once, by reading the root, so that nobody waits for each: the names come with all that
- * the kernel wants to know of a node.
+ * Every node of a directory at once, by reading it, so that nobody waits for each: the names come with
+ * all that the kernel wants to know of a node.
  */
-static void learn_nodes(const struct child *child)
+static void learn_nodes(const struct child *child, int at_fd, const char *path, uint32_t parent)
 {
+    const struct plan_traps *traps = child->plan->traps;
     struct linux_entry entry;
     _Alignas(8) char entries[8192];
-    size_t n_seen = 0;
-    long fd = raw(SYS_openat, child->trap_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    long n = fd;
+    size_t n_left = 2; /* "." and ".." */
 
-    while (n >= 0 && n_seen < child->plan->traps->n &&
-           (n = raw(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-        for (long at = 0; at < n; at += entry.length, n_seen++)
+    for (size_t i = 0; i < traps->n; i++)
+        n_left += traps->nodes[i].parent == parent && traps->nodes[i].kind != TRAP_NOTHING;
+    if (n_left <= 2 + FEW)
+        return;
+    long fd = raw(SYS_openat, at_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long n = fd;
+    while (n >= 0 && n_left > 0 && (n = raw(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        for (long at = 0; at < n && n_left > 0; at += entry.length, n_left--)
             __builtin_memcpy(&entry, entries + at, offsetof(struct linux_entry, name));
     if (fd >= 0)
         (void)raw(SYS_close, fd);
@@ -190,15 +194,64 @@ static long attach(const struct child *child, size_t index)
     return r;
 }
 
+/* What the box has there so far, below the node that lies on it now: its mounts as they are. */
+static long put_back(const struct child *child, long covered, const struct trap_node *node,
+                     size_t length)
+{
+    long tree = raw(NR_OPEN_TREE, covered, node->path + length + 1,
+                    OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_SYMLINK_NOFOLLOW);
+
+    if (tree < 0)
+        return tree;
+    long r = raw(NR_MOVE_MOUNT, tree, "", child->root_fd, node->path, MOVE_MOUNT_EMPTY_PATH);
+    (void)raw(SYS_close, tree);
+    return r;
+}
+
+static bool is_below(const char *path, const char *directory, size_t length)
+{
+    return __builtin_strncmp(path, directory, length) == 0 && path[length] == '/';
+}
+
+/* A directory of the box's own, with all that is in it and in those below. */
+static long cover(const struct child *child, size_t index)
+{
+    const struct plan_traps *traps = child->plan->traps;
+    const char *path = traps->nodes[index].path;
+    size_t length = __builtin_strlen(path);
+    long covered = raw(SYS_openat, child->root_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    long r = covered < 0 ? covered : attach(child, index);
+
+    for (size_t i = index; r == 0 && i < traps->n; i++) {
+        const struct trap_node *node = &traps->nodes[i];
+
+        if (i != index && !is_below(node->path, path, length))
+            continue;
+        if (node->kind == TRAP_DIRECTORY)
+            learn_nodes(child, child->root_fd, node->path, (uint32_t)i + 1);
+        else if (node->kind == TRAP_PLACE)
+            r = put_back(child, covered, node, length);
+    }
+    if (covered >= 0)
+        (void)raw(SYS_close, covered);
+    return r;
+}
+
 /* The directories; masks are put where their own steps say. */
 static long attach_all(const struct child *child)
 {
     const struct plan_traps *traps = child->plan->traps;
     long r = 0;
 
-    for (size_t i = 0; r == 0 && i < traps->n; i++)
-        if (traps->nodes[i].error == ENOENT)
+    for (size_t i = 0; r == 0 && i < traps->n; i++) {
+        if (traps->nodes[i].kind == TRAP_HIDDEN)
             r = attach(child, i);
+        else if (traps->nodes[i].kind == TRAP_DIRECTORY && traps->nodes[i].parent == 0)
+            r = cover(child, i);
+    }
+    /* The command's loader asks for it when nobody may be there yet to answer. */
+    if (r == 0 && traps->has_places)
+        (void)raw(SYS_faccessat, child->root_fd, "etc/ld.so.preload", 0);
     return r;
 }
 
@@ -258,10 +311,10 @@ long trap_make(struct child *child, const struct step *step)
     long r = serve_once(child, &fs) ? start_helper(child) : -EIO;
     if (r == 0)
         r = park(child, mount_fd);
-    if (r == 0 && fs.n > FEW)
-        learn_nodes(child);
-    if (r == 0)
+    if (r == 0) {
+        learn_nodes(child, child->trap_fd, ".", 0);
         r = attach_all(child);
+    }
     child->has_traps = r == 0;
     return r;
 }

@@ -121,8 +121,8 @@ static unsigned add_trap(struct plan *plan, const struct place *place, const cha
         plan,
         &(struct trap_node){
             .path = plan_text(plan, "%s%s%s", place->target + 1, place->target[1] ? "/" : "", path),
+            .kind = TRAP_MASK,
             .mode = is_directory ? S_IFDIR : S_IFREG | (uint32_t)(step->mode & 0111),
-            .error = EACCES,
             .size = is_directory ? TRAP_EMPTY : step->value,
             .mtime_ns = (int64_t)step->value2,
         });

@@ -1,6 +1,5 @@
 #include "trap_nodes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,10 +19,11 @@ unsigned plan_trap_add(struct plan *plan, const struct trap_node *node)
 
     if (!traps || !node->path)
         return 0;
-    size_t length = strlen(node->path) + NUMBERS_MAX;
-    bool is_mask = node->error == EACCES;
-    if (traps->n == TRAP_NODES_MAX || traps->text_length + length >= TRAP_TEXT_MAX ||
-        (is_mask && traps->n_masks == TRAP_MASKS_MAX)) {
+    size_t length = strlen(node->path) + (node->link ? strlen(node->link) : 0) + NUMBERS_MAX;
+    bool is_mask = node->kind == TRAP_MASK;
+    if (traps->text_length + length >= TRAP_TEXT_MAX ||
+        (is_mask ? traps->n_masks == TRAP_MASKS_MAX
+                 : traps->n - traps->n_masks == TRAP_OTHERS_MAX)) {
         traps->n_left_out += is_mask;
         return 0;
     }
@@ -43,8 +43,11 @@ void plan_traps_finish(struct plan *plan)
     for (size_t i = 0; i < traps->n; i++) {
         const struct trap_node *node = &traps->nodes[i];
 
-        buffer_printf(&text, "%" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " %s//", node->mode,
-                      node->error, node->size, (uint64_t)node->mtime_ns, node->path);
+        buffer_printf(&text, "%x %" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " %s//",
+                      (unsigned)node->kind, node->mode, node->parent, node->size,
+                      (uint64_t)node->mtime_ns, node->path);
+        if (node->kind == TRAP_LINK)
+            buffer_printf(&text, "%s//", node->link);
     }
     plan->wants_traps = plan->wants_traps && traps->n > 0;
     plan->failed |= text.failed;

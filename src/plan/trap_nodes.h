@@ -2,29 +2,44 @@
  * trap_nodes.h - what of a box is watched by a file system that init serves (jail/trap.h)
  *
  * A node is a place of the box: a directory of the host's root that the box lacks, in which nothing is
- * ever found, or a mask, which nobody may open. There are so many and no more; what is beyond has an
- * ordinary mask and is not watched, which the result says.
+ * ever found; a directory that the box makes to hold others, "/etc" say, and what it has in it; or a
+ * mask, which nobody may open. There are so many and no more; a mask that is beyond is an ordinary one
+ * and is not watched, which the result says.
  *
  * init gets them as one argument: a line of numbers and the path each, with "//" behind it, which
- * stands in no path.
+ * stands in no path; behind that of a link its text.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRAP_MASKS_MAX 256
-#define TRAP_NODES_MAX (256 + TRAP_MASKS_MAX)
-#define TRAP_TEXT_MAX  65536 /* half of what the kernel allows for an argument */
+#define TRAP_MASKS_MAX  256
+#define TRAP_OTHERS_MAX 256
+#define TRAP_NODES_MAX  (TRAP_OTHERS_MAX + TRAP_MASKS_MAX)
+#define TRAP_TEXT_MAX   65536 /* half of what the kernel allows for an argument */
 
-#define TRAP_EMPTY 40 /* the size of an empty directory in memory */
+#define TRAP_EMPTY 40 /* the size of an empty directory in memory, and what each name adds */
+#define TRAP_ENTRY 20
+
+enum trap_kind {
+    TRAP_HIDDEN,    /* a directory of the root that the box lacks */
+    TRAP_MASK,      /* everything is answered with EACCES */
+    TRAP_DIRECTORY, /* of the box's own: in it is found what it has, and nothing else */
+    TRAP_PLACE,     /* in one: a file or directory on which is mounted what the box has there */
+    TRAP_LINK,      /* in one */
+    TRAP_NOTHING    /* in one: never there and never told, so the kernel may remember it */
+};
 
 struct trap_node {
     const char *path; /* in the box, without its leading slash */
+    const char *link; /* TRAP_LINK: where it leads */
     uint64_t size;
     int64_t mtime_ns;
     uint32_t mode;
-    uint32_t error; /* what everything is answered with there: ENOENT, or EACCES of a mask */
+    uint32_t parent; /* the number of the directory that it is in, from 1; 0: it is in none */
+    enum trap_kind kind;
 };
 
 struct plan;
@@ -34,6 +49,7 @@ struct plan_traps {
     size_t n, n_masks, text_length;
     size_t n_left_out;       /* masks for which there was no room */
     const char *directories; /* those of the root, "home/srv"; NULL: none */
+    bool has_places;         /* the box's own directories are watched as well */
     const char *text;        /* for init */
 };
 

@@ -369,7 +369,7 @@ static int build_on_template(struct view *view, const struct plan_request *reque
 {
     view_add_pool(view->plan);
     if (request->traps && request->template->traps)
-        view_take_traps(view->plan, request->template->traps->directories);
+        view_take_traps(view->plan, request->template->traps);
     view_emit_traps(view->plan);       /* before our own /proc covers what is out of sight */
     plan_protect_emit_all(view->plan); /* likewise */
     view_add_own_defaults(view);

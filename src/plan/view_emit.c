@@ -217,6 +217,7 @@ int view_emit(struct view *view, enum plan_part part, coop_error **err)
 
     if (r < 0)
         return r;
+    view_add_places(view);
     plan_add(plan, STEP_ROOT, STAGE_BOX);
     for (size_t i = 0; i < view->n; i++)
         if (view->mounts[i].by_seal)

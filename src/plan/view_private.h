@@ -4,6 +4,8 @@
  *   view.c           what there is: the box's own, the workspace, what the policy adds
  *   view_skeleton.c  directories, links and files that are made rather than mounted
  *   view_emit.c      the list in order, as steps
+ *   view_traps.c     what of it is watched: what the box lacks, and what is hidden
+ *   view_places.c    the directories that it has
  */
 #pragma once
 
@@ -54,8 +56,11 @@ bool view_has_name(const struct view *view, size_t n_mounts, const char *name);
 /* Directories for the traps, when everything else has its place; and the step that makes them, before
  * the first mask. */
 void view_add_traps(struct view *view);
-void view_take_traps(struct plan *plan, const char *directories); /* of a template */
+void view_take_traps(struct plan *plan, const struct plan_traps *from); /* of a template */
 void view_emit_traps(struct plan *plan);
+/* The directories that the box makes to hold others become watched ones, when all mount points have
+ * their place. */
+void view_add_places(struct view *view);
 /* For what hides a path of which only the child will know what it is: the node of a file, and behind
  * it that of a directory. */
 unsigned view_trap_hidden(struct plan *plan, const char *target);

@@ -3,7 +3,6 @@
  * blocked a node that nobody may open (jail/trap.h)
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,23 +55,29 @@ void view_add_traps(struct view *view)
     list_missing(view, &names);
     if (names.failed || !names.length)
         return;
-    view_take_traps(plan, plan_copy(plan, names.data));
-    for (size_t i = 0; i < plan->traps->n; i++)
-        view_make_directory(plan, plan->traps->nodes[i].path, 0755);
+    const char *directories = plan->traps->directories = plan_copy(plan, names.data);
+    for (const char *at = directories; at && *at;) {
+        size_t n = strcspn(at, "/");
+        const char *path = plan_text(plan, "%.*s", (int)n, at);
+
+        (void)plan_trap_add(plan, &(struct trap_node){ .path = path, .mode = S_IFDIR | 0755 });
+        view_make_directory(plan, path, 0755);
+        at += n + (at[n] == '/');
+    }
 }
 
-void view_take_traps(struct plan *plan, const char *directories)
+void view_take_traps(struct plan *plan, const struct plan_traps *from)
 {
-    if (!plan->traps || !directories)
+    if (!plan->traps || !from)
         return;
-    plan->traps->directories = directories;
-    for (const char *at = directories; *at;) {
-        size_t n = strcspn(at, "/");
+    plan->traps->directories = from->directories ? plan_copy(plan, from->directories) : NULL;
+    plan->traps->has_places = from->has_places;
+    for (size_t i = 0; i < from->n && from->nodes[i].kind != TRAP_MASK; i++) {
+        struct trap_node node = from->nodes[i];
 
-        (void)plan_trap_add(plan, &(struct trap_node){ .path = plan_text(plan, "%.*s", (int)n, at),
-                                                       .mode = S_IFDIR | 0755,
-                                                       .error = ENOENT });
-        at += n + (at[n] == '/');
+        node.path = plan_copy(plan, node.path);
+        node.link = node.link ? plan_copy(plan, node.link) : NULL;
+        (void)plan_trap_add(plan, &node);
     }
 }
 
@@ -88,7 +93,7 @@ void view_emit_traps(struct plan *plan)
 
 unsigned view_trap_hidden(struct plan *plan, const char *target)
 {
-    struct trap_node node = { .path = target + 1, .mode = S_IFREG, .error = EACCES };
+    struct trap_node node = { .path = target + 1, .kind = TRAP_MASK, .mode = S_IFREG };
     struct timespec now = { 0 };
 
     if (!plan->traps || path_is_within(target, "/proc")) /* what nobody asks for */
