@@ -93,24 +93,34 @@ static const char *parse_hex(const char *at, uint64_t *out)
     return *at == ' ' ? at + 1 : at;
 }
 
-/* It sleeps in its call: "257 0xffffff9c 0x7ffc... 0x0 0x0 0x0 0x0 SP PC". As a notification says it. */
-static bool read_call(uint32_t pid, struct seccomp_notif *out)
+static long read_of(const struct seccomp_notif *asked, const char *name, char *text, size_t size)
 {
     char path[64];
+
+    door_proc_path(asked, name, path);
+    long fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    long n = raw(SYS_read, fd, text, size - 1);
+    (void)raw(SYS_close, fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+/* It sleeps in its call: "257 0xffffff9c 0x7ffc... 0x0 0x0 0x0 0x0 SP PC". As a notification says it.
+ * Or -errno; -EAGAIN: it is running. */
+static long read_call(uint32_t pid, struct seccomp_notif *out)
+{
     char text[256];
     const char *at = text;
 
     memset(out, 0, sizeof *out);
     out->pid = pid;
-    door_proc_path(out, "/syscall", path);
-    long fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    long n = raw(SYS_read, fd, text, sizeof text - 1);
-    (void)raw(SYS_close, fd);
-    if (n <= 0 || text[0] < '0' || text[0] > '9') /* "running" */
-        return false;
-    text[n] = '\0';
+    long n = read_of(out, "/syscall", text, sizeof text);
+    if (n < 0)
+        return n;
+    if (text[0] < '0' || text[0] > '9')
+        return -EAGAIN;
     while (*at >= '0' && *at <= '9')
         out->data.nr = out->data.nr * 10 + (*at++ - '0');
     if (*at == ' ')
@@ -121,17 +131,33 @@ static bool read_call(uint32_t pid, struct seccomp_notif *out)
         at = parse_hex(at, &value);
         out->data.args[i] = value;
     }
-    return true;
+    return 0;
 }
 
 /* Its request may be here before it has gone to sleep. */
 static bool await_call(uint32_t pid, struct seccomp_notif *out)
 {
-    for (int i = 0; i < MAX_WAITS; i++) {
-        if (read_call(pid, out))
-            return true;
-        (void)raw(SYS_sched_yield);
+    long r = -EAGAIN;
+
+    for (int i = 0; i < MAX_WAITS && r == -EAGAIN; i++) {
+        r = read_call(pid, out);
+        if (r == -EAGAIN)
+            (void)raw(SYS_sched_yield);
     }
+    return r == 0;
+}
+
+/* A child of init, which acts for somebody else, and of which nobody may see what it does: whoever is
+ * under the filter stays so. */
+static bool is_unfiltered(const struct seccomp_notif *asked)
+{
+    static const char none[] = "\nSeccomp:\t0";
+    char text[4096];
+    long n = read_of(asked, "/status", text, sizeof text);
+
+    for (long i = 0; i + (long)sizeof none - 1 <= n; i++)
+        if (memcmp(text + i, none, sizeof none - 1) == 0)
+            return true;
     return false;
 }
 
@@ -247,6 +273,8 @@ static bool examine_call(struct trap_touch *touch, struct seccomp_notif *asked,
     bool is_found = false;
 
     bool is_known = await_call(touch->pid, asked);
+    if (!is_known && is_unfiltered(asked))
+        return false;
     if (is_known && (has_address(asked->data.nr) ||
                      asked->data.nr == NR_OPENAT2)) /* of init, or a child of it: nobody else may */
         return false;
