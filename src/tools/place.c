@@ -18,6 +18,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "jail/record_host.h"
 #include "policy/path.h"
 #include "tools/place_private.h"
 
@@ -105,11 +106,29 @@ static int fail_at(const struct walk *walk, int r, const char *path, coop_error 
     return r;
 }
 
-static int absent(const struct walk *walk, const char *path, bool is_last, coop_error **err)
+/* Then it is the box's view that lacks it, and whoever asked may mean the host's. */
+static bool host_has(const struct walk *walk, const char *path)
 {
-    int r = may_be_absent(walk) && !is_last
-                ? place_fail(err, ENOENT, path, "does not exist: make the directory first")
-                : place_fail(err, ENOENT, path, "does not exist");
+    struct record_host host = { .policy = walk->places->policy };
+    bool has = record_host_permits(&host, RECORD_READ, path, false, false);
+
+    record_host_done(&host);
+    return has;
+}
+
+static int absent(const struct walk *walk, const struct place_root *root, const char *path,
+                  bool is_last, coop_error **err)
+{
+    int r;
+
+    if (may_be_absent(walk) && !is_last)
+        r = place_fail(err, ENOENT, path, "does not exist: make the directory first");
+    else if (root == &walk->places->tmp && host_has(walk, path))
+        r = place_fail(err, ENOENT, path,
+                       "does not exist: the sandbox has a '/tmp' of its own, and what the host has "
+                       "in its is not in the sandbox's view");
+    else
+        r = place_fail(err, ENOENT, path, "does not exist");
 
     return fail_at(walk, r, path, err);
 }
@@ -261,7 +280,7 @@ static int step(struct walk *walk, const char *path, bool is_last, coop_error **
     if (fd == -ENOENT && is_last && may_be_absent(walk))
         return arrive(walk, path, root, (size_t)(below - path), -1, err);
     if (fd == -ENOENT)
-        return absent(walk, path, is_last, err);
+        return absent(walk, root, path, is_last, err);
     if (fd == -ELOOP || fd == -EAGAIN)
         return -EAGAIN;
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -298,7 +317,8 @@ static int arrive_at_directory(struct walk *walk, coop_error **err)
     if (fd == -ELOOP || fd == -EAGAIN)
         return -EAGAIN;
     if (fd < 0)
-        return fd == -ENOENT ? absent(walk, path, true, err) : system_failure(walk, -fd, path, err);
+        return fd == -ENOENT ? absent(walk, root, path, true, err)
+                             : system_failure(walk, -fd, path, err);
     return arrive(walk, path, root, (size_t)(below - path), fd, err);
 }
 

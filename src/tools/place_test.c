@@ -253,6 +253,25 @@ TEST(tmp_is_the_one_that_was_handed_over)
     world_tmp_fd = -1;
 }
 
+TEST(what_only_the_host_has_in_its_tmp_is_said_to_be_there)
+{
+    char path[] = "/tmp/coop-test.XXXXXX";
+    auto_close int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    world_begin();
+    world_directory("tmp/mine");
+    world_open();
+    CHECK_STR(text_of(path), ABSENT);
+    CHECK(strstr(said, "has a '/tmp' of its own"));
+    CHECK(use(path, PLACE_CHANGE) == 0);
+    CHECK(unlink(path) == 0);
+    CHECK_STR(text_of(path), ABSENT);
+    CHECK(!strstr(said, "of its own"));
+    CHECK_STR(text_of("/tmp/mine/none"), ABSENT);
+    CHECK(!strstr(said, "of its own"));
+}
+
 TEST(a_root_is_the_workspace_itself)
 {
     world_begin();
