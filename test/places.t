@@ -207,6 +207,17 @@ if real_root && user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/nul
         "$(as_user mcp -w $theirs/ws <questions | jq -r 'select(.id > 0) | .result.content[0].text' | grep -o '^[0-9a-f]\{32\}' | uniq -c | awk '{ print $1 }')" 3
     ask "cat /etc/far/link; echo there /proc" >questions
     printf '[[sandbox.mounts]]\nsource = "%s"\ntarget = "/etc/far"\nreadonly = true\n' $theirs/far >$theirs/far.toml
+    mkdir -m 777 $theirs/ws/sub
+    echo secret >$theirs/ws/sub/.env
+    printf '[sandbox]\nsame_path = true\n' >$theirs/same.toml
+    ask "cat .env; cat ../errors.py; mkdir ../new; mkdir .vscode; echo x >made && rm made && echo there" >questions.same
+    is "a workspace at its own path is protected as ever, and what lies beside it is told" \
+        "$(as_user mcp -w $theirs/ws/sub --config $theirs/same.toml <questions.same | jq -r 'select(.id > 0) | .result.content[0].text' |
+            grep -oE '^there$|refused: [a-z]* [^:]*|secret|Read-only' | sed "s#$theirs##" | sort | uniq -c | xargs)" \
+        "3 Read-only 3 refused: create /ws/new 3 refused: create /ws/sub/.vscode 3 refused: read /ws/errors.py 3 refused: read /ws/sub/.env 3 there"
+    is "with the errno that it had" \
+        "$(as_user mcp -w $theirs/ws/sub --config $theirs/same.toml <questions.same | jq -r 'select(.id > 0) | .result.structuredContent.denials[] | select(.op == "create" or .op == "read") | .errno' | xargs)" \
+        "13 2 30 13 13 2 30 13 13 2 30 13"
     is "and what lies behind what is mounted there" "$(as_user mcp -w $theirs/ws --config $theirs/far.toml <questions | answers)" "3 true true"
 fi
 done_testing

@@ -184,9 +184,10 @@ static const struct trap_node *find_node(const char *path)
 
 static long copy_link(const char *link, char *out, size_t size)
 {
-    size_t n = strlen(link) < size ? strlen(link) : size;
+    size_t n = 0;
 
-    memcpy(out, link, n);
+    for (; n < size && link[n]; n++)
+        out[n] = link[n];
     return (long)n;
 }
 
