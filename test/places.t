@@ -10,6 +10,7 @@ first() { # the first of these paths that is there and may be read
 }
 file=$(first /etc/shells /etc/issue /etc/fstab /etc/debian_version /etc/alpine-release /etc/hostname)
 directory=$(first /var/lib /var/log /var/cache)
+below=$(first "$directory"/*)
 hidden() { jq -r '.records.watched[] | select(.name == "hidden") | "\(.watched) \(.note)"' document; }
 if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ]; then
     run --json --explain cat "$file" >document 2>/dev/null
@@ -28,9 +29,9 @@ told() { # OPTIONS HOW: its records, a line each
     records --explain "$1" "$2" >/dev/null
     jq -r '.denials[] | [.op, .target, .errno, .rule, .origin, .why, (.allow // "-"), .count] | map(tostring) | join("|")' document
 }
-words() { printf '%s' "$1" | sed "s#@F#$file#g; s#@N#${file##*/}#g; s#@D#$directory#g; s#@T#$T#g; s#@V#2|the box's own view|built-in default|the box does not have it|--ro#g"; }
+words() { printf '%s' "$1" | sed "s#@F#$file#g; s#@N#${file##*/}#g; s#@D#$directory#g; s#@B#$below#g; s#@T#$T#g; s#@V#2|the box's own view|built-in default|the box does not have it|--ro#g"; }
 
-mkdir -p dir sub && echo here >dir/own && ln -s "$file" dir/far && ln -s own dir/near && echo two >sub/x
+mkdir -p dir sub && echo here >dir/own && ln -s "$file" dir/far && ln -s own dir/near && ln -s "$below" dir/deep && echo two >sub/x
 mkdir -p ws/sub && echo note >ws/notes
 cat >ws/py <<'END'
 import os, socket, sys
@@ -50,6 +51,11 @@ done <<'END'
 ~for i in 1 2 3 4 5; do cat @F; done~read|@F|@V @F|5
 ~test -e @D~read|@D|@V @D|1
 ~cd @D~read|@D|@V @D|1
+~test -e @B~read|@B|@V @B|1
+~cd /var && test -e ../..@B/.~read|@B|@V @B|1
+~test -e /var/tmp/..@B~read|@B|@V @B|1
+--ro @T/dir:/etc/links~test -e /etc/links/deep~read|@B|@V @B|1
+--ro @T/dir:/etc/links~cd /etc/links && test -e ./deep~read|@B|@V @B|1
 ~cd /etc && cat @N~read|@F|@V @F|1
 ~cd /usr && cat ..@F~read|@F|@V @F|1
 ~rm -f link; ln -s @F link && cat link~read|@F|@V @F|1
@@ -62,8 +68,14 @@ done <<'END'
 --rw @T/sub:/var/lib/coop-test/x~cat @F; ls /var/lib/coop-test/x~read|@F|@V @F|1
 --restrict sub~cat /work/notes~read|/work/notes|2|sandbox.restrict '/sub'|--restrict|only a part of the workspace is shown, and it is not in that|--restrict /|1
 END
-below=$(first "$directory"/*)
-is "what is in a hidden one is told by its whole name" "$(told "" "test -e '$below'" | cut -d'|' -f1-3)" "read|$below|2"
+for how in 'socket.socket(socket.AF_UNIX).connect("@D/coop-test.sock")' 'socket.socket(socket.AF_UNIX).bind("@D/coop-test.sock")' \
+    'socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", "@D/coop-test.sock")'; do
+    for options in "" --allow-sockets; do
+        is "as with --explain=all: $options $how" "$(records --explain "$options" "python3 py '$(words "$how")'")" \
+            "$(records --explain=all "$options" "python3 py '$(words "$how")'")"
+    done
+done
+told "" true >/dev/null
 like "the result says what is seen, and what not" "$(hidden)" \
     "^true below directories of the root.* /etc, /etc/ssl and /var.* as /tmp and /run, in /dev, and files of the root only with --explain=all"
 
