@@ -151,6 +151,15 @@ END
 same "whatever is tried" "" 'python3 errors.py 2>&1'
 is "which is all" "$(run --explain python3 errors.py 2>/dev/null | wc -l)" 800
 
+many() { # HOW MANY: options that show so many files more in /etc
+    local i
+    for ((i = 0; i < $1; i++)); do printf '%s ' --ro "$T/dir/own:/etc/more$i"; done
+}
+same "more names than one answer holds" "$(many 60)" 'ls -A /etc; cat /etc/more* | wc; stat -c "%h %s" /etc'
+same "more names than there is room for" "$(many 300)" 'ls -A /etc; cat /etc/more* | wc; stat -c "%h %s" /etc'
+told "$(many 300)" true >/dev/null
+like "which is said" "$(hidden)" "^true below directories of the root that the box does not have; elsewhere only with --explain=all: the policy shows too many names"
+
 # ---- a flood, and names of any bytes
 
 cat >ws/flood.py <<'END'
@@ -178,6 +187,12 @@ for i in range(20000): os.path.exists(\"$file\")'" | sed 's/.*|//')" 20000
 is "a timeout ends those who look there" $? 124
 is "init's second thread cannot be stopped or killed" \
     "$(told "" "for t in \$(ls /proc/1/task); do kill -STOP \$t; kill -KILL \$t; done; cat $file" 2>/dev/null | cut -d'|' -f1-2)" "read|$file"
+
+start ws --explain
+kill -STOP "$init"
+is "a stopped init makes nobody outside wait, not even root" "$(timeout 10 cat "/proc/$init/root$file" 2>/dev/null || echo refused)" refused
+kill -CONT "$init"
+finish_box
 
 # ---- tools and coop mcp, whose second box is made from a template where there can be one
 

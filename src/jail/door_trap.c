@@ -207,7 +207,12 @@ static long read_link(const char *path, char *out, size_t size)
         return -EINVAL;
     if (node && node->kind != TRAP_PLACE)
         return -ENOENT;
-    return door_find_link(path, RESOLVE_NO_SYMLINKS | (node ? RESOLVE_CACHED : 0u), out, size);
+    if (!node)
+        return door_find_link(path, RESOLVE_NO_SYMLINKS, out, size);
+    long r = -EAGAIN; /* also where somebody moves a name meanwhile */
+    for (int i = 0; i < MAX_WAITS && r == -EAGAIN; i++)
+        r = door_find_link(path, RESOLVE_NO_SYMLINKS | RESOLVE_CACHED, out, size);
+    return r;
 }
 
 /* The path of the call, if it leads through what was looked for; the text may be another by now. */

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "jail/mask_steps.h"
+#include "jail/remount.h"
 #include "jail/trap.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
@@ -187,10 +188,12 @@ static long attach(const struct child *child, size_t index)
 
     if (tree < 0)
         return tree;
-    (void)step_set_attributes(tree, 0, TRAP_ATTRIBUTES); /* it is no wall */
-    long r = raw(NR_MOVE_MOUNT, tree, "", child->root_fd, child->plan->traps->nodes[index].path,
-                 MOVE_MOUNT_EMPTY_PATH);
+    const char *path = child->plan->traps->nodes[index].path;
+    long set = step_set_attributes(tree, 0, TRAP_ATTRIBUTES); /* for the errno; it is no wall */
+    long r = raw(NR_MOVE_MOUNT, tree, "", child->root_fd, path, MOVE_MOUNT_EMPTY_PATH);
     (void)raw(SYS_close, tree);
+    if (r == 0 && set == -ENOSYS)
+        (void)remount_exactly(child->root_fd, path, TRAP_ATTRIBUTES);
     return r;
 }
 

@@ -5,7 +5,7 @@
  * directories are watched, these are nodes of the same file system: it finds in them the names that the
  * skeleton has there, on which is mounted what the skeleton holds, and tells of every other.
  *
- * Not so /dev: it is the box's own, and who looks for a device of the host is told by its errno.
+ * Not so /dev, which has few names and many mounts.
  */
 #include <string.h>
 #include <sys/stat.h>
