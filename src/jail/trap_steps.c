@@ -232,7 +232,7 @@ static long cover(const struct child *child, size_t index)
             continue;
         if (node->kind == TRAP_DIRECTORY)
             learn_nodes(child, child->root_fd, node->path, (uint32_t)i + 1);
-        else if (node->kind == TRAP_PLACE)
+        else if (node->is_there)
             r = put_back(child, covered, node, length);
     }
     if (covered >= 0)

@@ -40,6 +40,7 @@ struct trap_node {
     uint32_t mode;
     uint32_t parent; /* the number of the directory that it is in, from 1; 0: it is in none */
     enum trap_kind kind;
+    bool is_there; /* TRAP_PLACE: when the nodes are put in place; else its mount comes later */
 };
 
 struct plan;

@@ -207,8 +207,9 @@ static void emit_project(struct view *view)
 }
 
 /*
- * First every mount point, then the root, then the host's own read-only directories, which one
- * recursive call seals together with the root; then everything else, outer before inner.
+ * First every mount point, then the root and what of it is watched, then the host's own read-only
+ * directories, which one recursive call seals together with the root; then everything else, outer before
+ * inner.
  */
 int view_emit(struct view *view, enum plan_part part, coop_error **err)
 {
@@ -219,12 +220,12 @@ int view_emit(struct view *view, enum plan_part part, coop_error **err)
         return r;
     view_add_places(view);
     plan_add(plan, STEP_ROOT, STAGE_BOX);
+    if (part == PLAN_WHOLE)
+        view_emit_traps(plan);
     for (size_t i = 0; i < view->n; i++)
         if (view->mounts[i].by_seal)
             emit_mount(plan, &view->mounts[i]);
     plan_add(plan, STEP_SEAL_ROOT, STAGE_BOX);
-    if (part == PLAN_WHOLE)
-        view_emit_traps(plan);
     if (plan->is_root_view)
         emit_project(view);
     for (size_t i = 0; i < view->n; i++) {

@@ -76,6 +76,7 @@ static void add_made(struct places *places, const struct view *view, const struc
     } else if (step->kind == STEP_MAKE_FILE) {
         node.kind = TRAP_PLACE;
         node.mode = S_IFREG | 0644;
+        node.is_there = !is_mounted_on(view, step->target);
     } else {
         node.kind = is_mounted_on(view, step->target) ? TRAP_PLACE : TRAP_DIRECTORY;
         node.mode = S_IFDIR | 0755;

@@ -76,6 +76,7 @@ void view_take_traps(struct plan *plan, const struct plan_traps *from)
         struct trap_node node = from->nodes[i];
 
         node.path = plan_copy(plan, node.path);
+        node.is_there = node.kind == TRAP_PLACE;
         node.link = node.link ? plan_copy(plan, node.link) : NULL;
         (void)plan_trap_add(plan, &node);
     }
