@@ -102,6 +102,14 @@ done <<'END'
 --mount type=tmpfs,target=/var/cache~echo x >/var/cache/x; cat /var/cache/x /var/cache/y
 END
 ok "there were some" test $n -ge 13
+for begin in 'sh -lc :' 'bash -lc :' 'bash -ic :' 'zsh -c :' 'git log' 'python3 -c "import ssl, json, sqlite3, ctypes, urllib.request"' 'perl -MPOSIX -e 1' 'node -e 1' \
+    'gcc --version' 'make --version' 'ls -l' 'id' 'date' 'ps ax' 'curl --version' 'wget --version' 'openssl version -a' 'java -version' 'file py' 'vim --version'; do
+    if command -v "${begin%% *}" >/dev/null; then
+        is "not told at its start: $begin" "$(told "" "$begin")" ""
+    else
+        skip_never "not told at its start: $begin" "no ${begin%% *} here"
+    fi
+done
 if ! is_root; then
     is "not told: what the host refuses as well" "$(told "" "cat /etc/shadow; cat /var/spool/cron/root")" ""
     is "nor who makes names there" "$(told "" "mkdir /etc/x /var/x; echo x >/etc/ssl/x; rm /etc/passwd")" ""
