@@ -2,10 +2,11 @@
  * door_trap.h - init serves the traps (trap.h), and tells what somebody looked for in them
  *
  * By a thread of its own, because init itself looks up paths on behalf of others and may come into a
- * trap: then it waits for the thread, which never looks up a path that could lead into one. A thread of
- * pid 1 is out of reach for signals from inside, as init is. It has a table of descriptors of its own,
- * in which alone the traps are open: when init is killed, so is the thread, the last descriptor goes,
- * and the kernel wakes whoever still sleeps in a trap.
+ * trap: then it waits for the thread, which looks up no path that leads into one, and behind one only
+ * what the kernel finds without asking. A thread of pid 1 is out of reach for signals from inside, as
+ * init is. It has a table of descriptors of its own, in which alone the traps are open: when init is
+ * killed, so is the thread, the last descriptor goes, and the kernel wakes whoever still sleeps in a
+ * trap.
  *
  * The answer is given before anything is told, and is always the same. What is told is read from the
  * memory of the one who asks, and decides nothing.
