@@ -82,7 +82,7 @@ is "20,000 looks are one record" "$(jq -c '[.denials[].count]' document)" "[2000
 # ---- hostile
 
 is "init's second thread cannot be stopped or killed" \
-    "$(told "for t in \$(ls /proc/1/task); do kill -STOP \$t; kill -KILL \$t; done; cat @/file" 2>/dev/null)" \
+    "$(told "for t in 1 3 4 5 6 7 8; do kill -STOP \$t; kill -KILL \$t; done; cat @/file" 2>/dev/null)" \
     'read|@/file|2|--ro @/file|1'
 cat >ws/descriptors.py <<'END'
 import os
@@ -179,14 +179,14 @@ if user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/null; then
         printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
             '{"jsonrpc":"2.0","method":"notifications/initialized"}'
         for i in 1 2 3; do
-            printf '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bash","arguments":{"command":"cat %s/file; ls -d /proc/1/status"}}}\n' $i "$hidden"
+            printf '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bash","arguments":{"command":"cat %s/file; ls -d /proc/self/status"}}}\n' $i "$hidden"
         done
     } >questions
     # shellcheck disable=SC2016
     is "and so have their tools" \
         "$(unshare -m sh -c 'mount --bind "$2/node" /dev/fuse && exec setpriv --reuid "$1" --regid "$1" --clear-groups -- env HOME=/nonexistent XDG_STATE_HOME="$2/ws" "$2/coop" mcp -w "$2/ws"' \
             sh "$user" "$theirs" <questions 2>/dev/null |
-            jq -r 'select(.id > 0) | [(tostring | contains("read '"$hidden"'/file")), (tostring | contains("/proc/1/status"))] | join(" ")' | sort | uniq -c | xargs)" \
+            jq -r 'select(.id > 0) | [(tostring | contains("read '"$hidden"'/file")), (tostring | contains("/proc/self/status"))] | join(" ")' | sort | uniq -c | xargs)" \
         "3 true true"
 fi
 done_testing

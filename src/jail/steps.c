@@ -371,10 +371,17 @@ static long tmpfs(struct child *child, const struct step *step)
     return fd < 0 ? fd : attach_checked(child, fd, step->target);
 }
 
+/*
+ * Of processes only those are shown that whoever looks may trace, whatever groups it is in. init-to-be and
+ * its helper share the caller's memory when the command begins, and everybody could read the caller's
+ * arguments.
+ */
+static const struct fs_option proc_options[] = { { "hidepid", 4 }, { NULL, 0 } };
+
 static long proc(struct child *child, const struct step *step)
 {
     if (child->proc_fd < 0) {
-        long fd = new_mount("proc", NULL,
+        long fd = new_mount("proc", proc_options,
                             MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC |
                                 (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0));
 
@@ -397,7 +404,7 @@ static long enter_template(struct child *child, const struct step *step)
         return root;
     child->root_fd = (int)root;
     /* Not read-only yet: the id maps are written through it. */
-    long fd = new_mount("proc", NULL, MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC);
+    long fd = new_mount("proc", proc_options, MOUNT_NO_SUID | MOUNT_NO_DEV | MOUNT_NO_EXEC);
     if (fd >= 0)
         child->proc_fd = (int)fd;
     child_tell(&child->proc_ready, 1);

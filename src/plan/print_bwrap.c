@@ -278,7 +278,8 @@ static const char always_missing[] =
     "#  - the made-up /etc/passwd, group, hosts and nsswitch.conf\n"
     "#  - a session keyring of the box's own\n"
     "#  - output and input through pipes of its own, a terminal of the box's own\n"
-    "#  - sources checked by inode between policy and mount\n";
+    "#  - sources checked by inode between policy and mount\n"
+    "#  - that the first process, and its arguments, are not seen in /proc\n";
 
 static void print_missing(const struct bwrap *bwrap)
 {
