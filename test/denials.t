@@ -169,7 +169,7 @@ both|--explain=all|readlink @T/out/file|read|@T/out/file|2|the box's own view|bu
 both|--explain=all|@T/out/program|exec|@T/out/program|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/program|1
 both|--explain|@T/out/program|exec|@T/out/program|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/program|1
 both|--explain|echo x >@T/out/new|create|@T/out/new|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
-both|--explain|rm @T/out/file|delete|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
+both|--explain|unlink @T/out/file|delete|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
 both|--explain|mkdir @T/out/dir2|create|@T/out/dir2|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
 both|--explain=all|ln -sf @T/out/file link && cat link|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1
 both|--explain=all|cat /tmp/../@T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1

@@ -77,7 +77,47 @@ for how in 'socket.socket(socket.AF_UNIX).connect("@D/coop-test.sock")' 'socket.
 done
 told "" true >/dev/null
 like "the result says what is seen, and what not" "$(hidden)" \
-    "^true below directories of the root.* /etc, /etc/ssl and /var.* as /tmp and /run, in /dev, and files of the root only with --explain=all"
+    "^true below directories of the root.* /etc, /etc/ssl and /var.* in /tmp the first look for each name; .* in /run, in /dev, and files of the root only with --explain=all"
+
+# ---- /tmp, which the box fills itself: the first look for each name
+
+ours=$(mktemp -d /tmp/coop-places.XXXXXX)
+trap 'rm -rf "$T" "$ours"' EXIT
+chmod 755 "$ours" && echo canary >"$ours/file" && cp /bin/true "$ours/program" && mkdir "$ours/sub"
+while IFS='~' read -r how expected; do
+    how=${how//@O/$ours}
+    is "told: $how" "$(told "" "$how" | cut -d'|' -f 1-3,6-)" "${expected//@O/$ours}"
+    is "as with --explain=all: $how" "$(records --explain "" "$how")" "$(records --explain=all "" "$how")"
+done <<'END'
+cat @O/file~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
+cd /tmp && cat ../@O/file~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
+cat /var@O/file~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
+test -e @O~read|@O|2|the box has one of its own there; the host's is not in it|--ro @O|1
+python3 py 'os.listdir("@O/sub")'~read|@O/sub|2|the box has one of its own there; the host's is not in it|--ro @O/sub|1
+python3 py 'os.execv("@O/program", ["x"])'~exec|@O/program|2|the box has one of its own there; the host's is not in it|--ro @O/program|1
+rm -f link; ln -s @O/file link && cat link; rm link~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
+cat /tmp/no-such-file /tmp/no/such/file; echo x >/tmp/own && cat /tmp/own && cat /tmp/own/x; ls /tmp~
+END
+is "a second look is not" "$(told "" "cat $ours/file; cat $ours/file; cat $ours/sub/x" | cut -d'|' -f 1,2,8)" "read|$ours/file|1"
+while read -r how; do
+    how=${how//@O/$ours}
+    is "who makes it in the box is not told, and has it: $how" "$(told "" "$how"; jq -r '.status, .stdout.text' document)" $'0\nhere'
+done <<'END'
+mkdir @O && echo here >@O/file && cat @O/file
+echo x >/tmp/x && mv /tmp/x @O && ln @O /tmp/y && rm @O /tmp/y && echo here
+python3 py 'os.close(os.open("@O", os.O_CREAT | os.O_EXCL | os.O_RDONLY)); print("here")'
+python3 py 's = socket.socket(socket.AF_UNIX); s.bind("@O"); s.listen(); socket.socket(socket.AF_UNIX).connect("@O"); print("here")'
+python3 py 'import tempfile; f = tempfile.NamedTemporaryFile(); d = tempfile.TemporaryDirectory(); t = tempfile.TemporaryFile(); print("here")'
+mkdir -p @O/a/b && mv @O/a @O/c && rmdir @O/c/b @O/c @O && echo here
+mkfifo @O && (echo here >@O & cat @O)
+END
+for options in "" "--tmp-size 4m" "--uid 0"; do
+    is "and is the same place: $options" \
+        "$(eval "run --explain $options sh -c 'stat -c %A:%u:%g /tmp /var/tmp/.; df -k /tmp | tail -n 1 | tr -s \" \" | cut -d\" \" -f 2; echo x >/tmp/x; ls -la /var/tmp/ | wc -l; grep -c . /tmp/x; grep \" /tmp \" /proc/self/mountinfo | cut -d\" \" -f 6'" 2>/dev/null)" \
+        "$(eval "run $options sh -c 'stat -c %A:%u:%g /tmp /var/tmp/.; df -k /tmp | tail -n 1 | tr -s \" \" | cut -d\" \" -f 2; echo x >/tmp/x; ls -la /var/tmp/ | wc -l; grep -c . /tmp/x; grep \" /tmp \" /proc/self/mountinfo | cut -d\" \" -f 6'" 2>/dev/null)"
+done
+is "what is beneath it is nowhere to be seen" "$(run --explain sh -c 'grep -c -e " /[^ ]*lower" -e " /[^ ]*work/" /proc/self/mountinfo; find / -xdev -name lower -maxdepth 2' 2>/dev/null)" 0
+is "nothing of it is on the host" "$(ls -A "$ours" | sort | xargs) $(cat "$ours/file")" "file program sub canary"
 
 # ---- innocent
 

@@ -47,6 +47,24 @@ for network in none off gate host; do
     options=(--socket "$A" --ro "$B:/b.sock" --network "$network")
     is "network $network" "$(ask "$A" /b.sock)" "a EACCES"
 done
+for target in /tmp /opt/x /tmp/x /run/x; do
+    options=(--rw "$T/services:$target")
+    is "a directory of the host at $target" "$(ask "$target/a.sock" in.sock)" "EACCES EACCES"
+done
+cat >ws/own.py <<'EOF'
+import socket, sys
+for path in sys.argv[1:]:
+    s = socket.socket(socket.AF_UNIX); s.bind(path); s.listen()
+    socket.socket(socket.AF_UNIX).connect(path)
+print("own")
+EOF
+for network in none host; do
+    for explain in default --explain; do
+        options=(--network "$network")
+        [ $explain = default ] || options+=("$explain")
+        is "the box's own, network $network, $explain" "$(run "${options[@]}" python3 own.py /tmp/s /var/tmp/s2 /run/s /dev/shm/s 2>/dev/null)" own
+    done
+done
 
 # ---- names do not decide
 

@@ -96,6 +96,7 @@ struct coop_box {
     struct record_host record_host;
     char *traps;         /* hidden directories of the root that are watched, trap.h; NULL: none */
     bool watches_places; /* and those that the box makes to hold others */
+    bool watches_tmp;
     enum box_masks masks;
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;

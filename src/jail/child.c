@@ -344,7 +344,7 @@ static long become_init(struct child *child)
     static const char *const no_environment[] = { NULL };
     char pid[24];
     char umask[24];
-    char flags[8] = "";
+    char flags[16] = "";
     const char *arguments[] = {
         "coop-init", write_number(pid + sizeof pid, (unsigned long)child->command_pid),
         NULL,        NULL,
@@ -367,6 +367,8 @@ static long become_init(struct child *child)
             flags[n++] = DOOR_WATCH_LOOKUPS;
         if (child->fuse_fd >= 0)
             flags[n++] = DOOR_TRAPS;
+        if (child->plan->has_own_tmp)
+            flags[n++] = DOOR_OWN_TMP;
         flags[n] = '\0';
         arguments[2] = flags;
         arguments[3] = write_number(umask + sizeof umask, child->umask);

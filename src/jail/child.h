@@ -69,6 +69,7 @@ struct child {
     volatile int has_init;       /* init was about to be executed, so nobody else uses our memory */
     volatile int exists;         /* exec failed, but the file is there */
     volatile int has_traps;      /* hidden directories are watched */
+    volatile int watches_tmp;    /* and what is looked for in the box's /tmp */
     uint32_t nat_method;         /* by which its way out was made: net/nat_protocol.h */
     volatile size_t candidate;   /* which of plan->candidates was tried last or refused */
 };

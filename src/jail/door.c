@@ -44,20 +44,28 @@ static void note_refused(const struct seccomp_data *call)
         .value = is_socket ? PROTOCOL_SOCKET(call->args[0], call->args[1], call->args[2]) : 0 });
 }
 
-/* What is private to the box has a size: it may have been reached. */
-static void note_full(void)
+/* The memory of the box's own places: at /tmp there may be a directory of the host, or one that is laid
+ * over such a place. */
+static bool is_full(const struct door *door)
 {
-    static bool is_told;
     struct statfs fs;
 
-    if (is_told)
+    if (!(door->has_own_tmp && raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC) &&
+        raw(SYS_statfs, "/run", &fs) < 0)
+        return false;
+    return fs.f_blocks > 0 && (fs.f_bfree == 0 || fs.f_ffree == 0);
+}
+
+/* What is private to the box has a size: it may have been reached. */
+static void note_full(const struct door *door)
+{
+    static bool is_told;
+
+    if (is_told || !is_full(door))
         return;
-    if (raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC && fs.f_blocks > 0 &&
-        (fs.f_bfree == 0 || fs.f_ffree == 0)) {
-        is_told = true;
-        door_note(&(struct door_denial){
-            .op = RECORD_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
-    }
+    is_told = true;
+    door_note(&(struct door_denial){
+        .op = RECORD_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
 }
 
 /* Room comes back when a name goes or a file is cut: whether there was none is seen before that. */
@@ -98,7 +106,7 @@ void door_serve(struct door *door)
         return;
     int nr = asked.data.nr;
     if (makes_room(&asked.data))
-        note_full();
+        note_full(door);
     if (nr == SYS_connect) {
         door_connect(door, &asked);
         return;
@@ -111,10 +119,10 @@ void door_serve(struct door *door)
     note_refused(&asked.data);
 }
 
-void door_report(void)
+void door_report(const struct door *door)
 {
     door_trap_settle();
     door_ended_report();
-    note_full();
+    note_full(door);
     door_record_report();
 }

@@ -16,6 +16,7 @@
 
 /* How the box was made, as init's argument says it. */
 #define DOOR_OWN_NETWORK 'n' /* the network namespace is the box's own */
+#define DOOR_OWN_TMP     'o' /* nothing of the host is at /tmp */
 
 #define DOOR_PROJECT 'r' /* a directory of the host is the root */
 #define DOOR_NAMES   'd' /* PROTOCOL_NAMES_FD is asked for names */
@@ -28,6 +29,7 @@ struct door {
     bool has_own_network;
     bool has_rules; /* there are protected paths, or a project */
     bool has_project;
+    bool has_own_tmp;
     bool is_open;        /* somebody can still ask */
     const char *sockets; /* of the host that may be connected to: "DEV INO DEV INO " */
 };
@@ -43,4 +45,4 @@ void door_serve(struct door *door);
 void door_connect(const struct door *door, const struct seccomp_notif *asked);
 
 /* At the end: tells the supervisor what it does not know yet. */
-void door_report(void);
+void door_report(const struct door *door);

@@ -194,12 +194,24 @@ static bool is_bound_here(const struct stat *st)
     }
 }
 
-/* Nobody outside can bind anything in the box's own file system. */
-static bool is_private(const struct stat *st)
+/* The number of the mount that a path, or a descriptor itself, is on; 0: not known. */
+static uint64_t mount_of(long fd, const char *path)
 {
-    struct stat own;
+    struct statx st;
 
-    return raw(SYS_newfstatat, AT_FDCWD, "/tmp", &own, 0) == 0 && own.st_dev == st->st_dev;
+    return raw(SYS_statx, fd, path, AT_EMPTY_PATH, STATX_MNT_ID, &st) == 0 &&
+                   st.stx_mask & STATX_MNT_ID
+               ? st.stx_mnt_id
+               : 0;
+}
+
+/* Nobody outside can bind anything in the box's own places. At /tmp there may be a directory of the host. */
+static bool is_private(const struct door *door, long fd)
+{
+    uint64_t mount = mount_of(fd, "");
+
+    return mount && (mount == mount_of(AT_FDCWD, "/run") ||
+                     (door->has_own_tmp && mount == mount_of(AT_FDCWD, "/tmp")));
 }
 
 static const char *next_number(const char *text, uint64_t *out)
@@ -269,7 +281,7 @@ static long connect_file(const struct door *door, const struct seccomp_notif *as
         return fd == -EXDEV || fd == -ELOOP ? -EACCES : fd;
     if (raw(SYS_fstat, fd, &st) < 0 || !S_ISSOCK(st.st_mode))
         return -ECONNREFUSED;
-    if (!is_granted(door, &st) && !is_private(&st) &&
+    if (!is_granted(door, &st) && !is_private(door, fd) &&
         !(door->has_own_network && is_bound_here(&st))) {
         static char where[DOOR_FIND_MAX];
         long found = door_find(asked, AT_FDCWD, path, true, where);

@@ -203,7 +203,8 @@ static long read_link(const char *path, char *out, size_t size)
 
     if (is_itself && node->kind == TRAP_LINK)
         return copy_link(node->link, out, size);
-    if (is_itself && (node->kind == TRAP_DIRECTORY || node->kind == TRAP_PLACE))
+    if (is_itself &&
+        (node->kind == TRAP_DIRECTORY || node->kind == TRAP_PLACE || node->kind == TRAP_BENEATH))
         return -EINVAL;
     if (node && node->kind != TRAP_PLACE)
         return -ENOENT;
@@ -285,6 +286,9 @@ static bool examine_call(struct trap_touch *touch, struct seccomp_notif *asked,
                      asked->data.nr == NR_OPENAT2)) /* of init, or a child of it: nobody else may */
         return false;
     is_known = is_known && door_watch_describe(asked, call);
+    /* Who makes a name looks for it first, and there it then makes it. */
+    if (touch->node->kind == TRAP_BENEATH && (!is_known || call->writes))
+        return false;
     if (is_known && call->writes && trap.skips_writes)
         return false;
     char *end = door_append(door_append(proven, "/"), touch->node->path);

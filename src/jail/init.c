@@ -64,7 +64,7 @@ static void tell(enum protocol_event event, int status)
 }
 
 /* Everything that has ended or stopped so far; leaves when the command has ended. */
-static void reap(pid_t command)
+static void reap(const struct door *door, pid_t command)
 {
     for (;;) {
         int status = 0;
@@ -79,7 +79,7 @@ static void reap(pid_t command)
         } else if (WIFCONTINUED(status)) {
             tell(EVENT_CONTINUED, status);
         } else {
-            door_report();
+            door_report(door);
             tell(EVENT_ENDED, status);
             leave();
         }
@@ -205,7 +205,7 @@ _Noreturn void init_main(long *stack)
         door.has_own_network |= *p == DOOR_OWN_NETWORK, door.has_rules |= *p == DOOR_RULES,
             door.has_project |= *p == DOOR_PROJECT, has_names |= *p == DOOR_NAMES,
             watches_writes |= *p == DOOR_WATCH_WRITES, watches_lookups |= *p == DOOR_WATCH_LOOKUPS,
-            has_traps |= *p == DOOR_TRAPS;
+            has_traps |= *p == DOOR_TRAPS, door.has_own_tmp |= *p == DOOR_OWN_TMP;
     door_watch_start(watches_writes, watches_lookups, door.has_own_network);
     if (door.has_rules) {
         if (stack[0] < 4 ||
@@ -226,14 +226,14 @@ _Noreturn void init_main(long *stack)
     };
     if (door.is_open)
         door_begin();
-    reap(command); /* what ended before the descriptor was there */
+    reap(&door, command); /* what ended before the descriptor was there */
     for (;;) {
         uint64_t drain[16];
 
         (void)raw(SYS_ppoll, fds, sizeof fds / sizeof *fds, NULL, NULL, 0);
         if (fds[1].revents) {
             (void)raw(SYS_read, signal_fd, drain, sizeof drain);
-            reap(command);
+            reap(&door, command);
         }
         if (fds[0].revents)
             obey(command);

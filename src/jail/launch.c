@@ -481,13 +481,14 @@ static void launch_done(struct launch *launch)
 }
 
 /* What is watched: the plan itself is forgotten. */
-static void take_traps(struct coop_box *box, bool is_made)
+static void take_traps(struct coop_box *box, bool is_made, bool watches_tmp)
 {
     const struct plan_traps *traps = box->plan.traps;
 
     if (is_made && traps->directories)
         box->traps = strdup(traps->directories);
     box->watches_places = is_made && traps->has_places;
+    box->watches_tmp = is_made && watches_tmp;
     if (is_made || !traps->n_masks)
         box->masks = traps->n_left_out ? BOX_MASKS_SOME : BOX_MASKS_ALL;
 }
@@ -504,7 +505,7 @@ static void hand_over(struct launch *launch)
     for (int i = 0; i < 3; i++)
         fd_settle(&launch->pipes[i][i == 0]);
     if (box->plan.traps)
-        take_traps(box, launch->child.has_traps);
+        take_traps(box, launch->child.has_traps, launch->child.watches_tmp);
     box->pid = launch->pid;
     box->pidfd = take_fd(&launch->pidfd);
     box->control_fd = take_fd(&launch->control[0]);

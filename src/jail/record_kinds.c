@@ -105,6 +105,12 @@ static const char *seen_of_hidden(const struct coop_box *box)
 {
     if (box->plan.watch == PLAN_WATCH_LOOKUPS)
         return "not what every program looks for at its start";
+    if (box->watches_places && box->watches_tmp)
+        return "below directories of the root that the box does not have, and in those that it "
+               "makes to hold others, /etc, /etc/ssl and /var among them; in /tmp the first look "
+               "for "
+               "each name; not what every program looks for at its start; in /run, in /dev, and "
+               "files of the root only with --explain=all";
     return box->watches_places
                ? "below directories of the root that the box does not have, and in those that it "
                  "makes to hold others, /etc, /etc/ssl and /var among them; not what every program "

@@ -345,8 +345,13 @@ static long bind_mount(struct child *child, const struct step *step)
 
 static long private_directory(struct child *child, const struct step *step)
 {
-    long fd = step_clone_of_pool(child, step->source + 3); /* less its "../" */
+    long fd = trap_lay_beneath(child, step,
+                               TMPFS_ATTRIBUTES | (step->flags & STEP_NO_EXEC ? MOUNT_NO_EXEC : 0));
 
+    if (fd >= 0)
+        child->watches_tmp = 1;
+    else                                                  /* it is the same directory, unwatched */
+        fd = step_clone_of_pool(child, step->source + 3); /* less its "../" */
     if (fd < 0 || !(step->flags & STEP_READ_ONLY))
         return fd < 0 ? fd : attach(child, fd, step->target);
     const uint64_t attributes = TMPFS_ATTRIBUTES | MOUNT_READ_ONLY;

@@ -37,7 +37,8 @@ static bool is_listed(const struct trap_fs *fs, uint64_t number)
 {
     const struct trap_node *node = node_at(fs, number);
 
-    return number == FUSE_ROOT_ID || (node && node->kind == TRAP_DIRECTORY);
+    return number == FUSE_ROOT_ID ||
+           (node && (node->kind == TRAP_DIRECTORY || node->kind == TRAP_BENEATH));
 }
 
 /* Where such a one has this node. */
@@ -310,7 +311,7 @@ static bool answer_access(const struct question *question, void *out, size_t *si
 
     (void)out;
     (void)size;
-    return node && node->kind == TRAP_DIRECTORY;
+    return node && is_listed(question->fs, question->header->nodeid);
 }
 
 static bool answer_attributes(const struct question *question, void *out, size_t *size)

@@ -10,6 +10,9 @@
  * box has there, links and places to mount something on, which the kernel learns once and remembers.
  * Any other is answered as above.
  *
+ * Beneath a directory that the box fills itself, "/tmp", lies an empty one: the kernel asks there for
+ * what is not above it (overlayfs), and remembers that it is not there either: each name once.
+ *
  * Masks are nodes of it as well: files and directories of which everybody may see that they are there,
  * with the size and time of what they cover, and which answer EACCES to whoever wants more.
  *

@@ -126,6 +126,49 @@ static long start_helper(struct child *child)
     return pid < 0 ? pid : 0;
 }
 
+/*
+ * By overlayfs, whose paths are texts: from the pool's own root, which nobody but us can reach or change.
+ * Its upper directory is the box's own memory; the lower one has nothing, so nothing is ever copied up.
+ */
+static long make_overlay(const char *upper, uint64_t attributes)
+{
+    long fs = raw(NR_FSOPEN, "overlay", FSOPEN_CLOSE_ON_EXEC);
+    long r = fs < 0 ? fs : raw(NR_FSCONFIG, fs, FSCONFIG_STRING, "lowerdir", TRAP_LOWER, 0);
+
+    if (r >= 0)
+        r = raw(NR_FSCONFIG, fs, FSCONFIG_STRING, "upperdir", upper, 0);
+    if (r >= 0)
+        r = raw(NR_FSCONFIG, fs, FSCONFIG_STRING, "workdir", TRAP_WORK, 0);
+    if (r >= 0)
+        r = raw(NR_FSCONFIG, fs, FSCONFIG_FLAG, "userxattr", NULL, 0);
+    if (r >= 0)
+        r = raw(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0);
+    if (r >= 0)
+        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, attributes);
+    if (fs >= 0)
+        (void)raw(SYS_close, fs);
+    return r;
+}
+
+long trap_lay_beneath(const struct child *child, const struct step *step, uint64_t attributes)
+{
+    if (!child->has_traps || !step->node)
+        return -ENOSYS;
+    long tree = trap_clone_node(child, step->node - 1);
+    long r = tree < 0
+                 ? tree
+                 : raw(NR_MOVE_MOUNT, tree, "", child->pool_fd, TRAP_LOWER, MOVE_MOUNT_EMPTY_PATH);
+    if (tree >= 0)
+        (void)raw(SYS_close, tree);
+    if (r == 0)
+        r = raw(SYS_fchdir, child->pool_fd);
+    if (r < 0)
+        return r;
+    r = make_overlay(step->source + 3, attributes); /* less its "../" */
+    (void)raw(SYS_chdir, "/");
+    return r;
+}
+
 void trap_release(struct child *child)
 {
     const uint64_t one = 1;

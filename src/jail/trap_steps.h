@@ -15,5 +15,9 @@ long trap_make(struct child *child, const struct step *step);
 /* A mount of one node, detached; or -errno. Only where child->trap_fd is open. */
 long trap_clone_node(const struct child *child, size_t index);
 
+/* A directory of the pool, as a detached mount, in which what is not there is looked for in a node; or
+ * -errno: it cannot be watched. "lower" and "work" beside it are made for that. */
+long trap_lay_beneath(const struct child *child, const struct step *step, uint64_t attributes);
+
 /* Ends the helper; what is asked from now on waits for init. */
 void trap_release(struct child *child);

@@ -253,6 +253,7 @@ struct plan {
     bool is_shared;    /* other boxes are at work in the workspace */
     bool is_still;     /* but nothing in it has changed for a while */
     bool ignores_case; /* protected names are compared so: the policy or the file system wants it */
+    bool has_own_tmp;  /* nothing of the host is at /tmp */
     const char *sockets; /* of the host that may be connected to, for init: "DEV INO DEV INO " */
     char *note;          /* a sentence about the view that somebody may not expect; NULL: none */
     bool is_root_view;   /* the workspace is "/": plan/project.h */

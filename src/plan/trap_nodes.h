@@ -20,6 +20,10 @@
 #define TRAP_NODES_MAX  (TRAP_OTHERS_MAX + TRAP_MASKS_MAX)
 #define TRAP_TEXT_MAX   65536 /* half of what the kernel allows for an argument */
 
+#define TRAP_LOWER \
+    "lower" /* in the pool: where a TRAP_BENEATH is put, and what overlayfs wants for itself */
+#define TRAP_WORK "work"
+
 #define TRAP_EMPTY 40 /* the size of an empty directory in memory, and what each name adds */
 #define TRAP_ENTRY 20
 
@@ -29,7 +33,8 @@ enum trap_kind {
     TRAP_DIRECTORY, /* of the box's own: in it is found what it has, and nothing else */
     TRAP_PLACE,     /* in one: a file or directory on which is mounted what the box has there */
     TRAP_LINK,      /* in one */
-    TRAP_NOTHING    /* in one: never there and never told, so the kernel may remember it */
+    TRAP_NOTHING,   /* in one: never there and never told, so the kernel may remember it */
+    TRAP_BENEATH /* a directory with nothing in it, beneath one that the box fills itself: /tmp */
 };
 
 struct trap_node {

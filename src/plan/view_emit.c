@@ -129,6 +129,8 @@ static void emit_mount(struct plan *plan, const struct view_mount *mount)
     step->value = mount->size;
     if (mount->kind == VIEW_HIDE)
         step->node = view_trap_hidden(plan, mount->target);
+    else if (mount->kind == VIEW_PRIVATE && strcmp(mount->target, "/tmp") == 0)
+        step->node = view_trap_beneath(plan, mount->target);
 }
 
 static int emit_mount_points(struct view *view, coop_error **err)

@@ -64,6 +64,8 @@ void view_add_places(struct view *view);
 /* For what hides a path of which only the child will know what it is: the node of a file, and behind
  * it that of a directory. */
 unsigned view_trap_hidden(struct plan *plan, const char *target);
+/* Likewise for a directory of the pool, which gets a trap beneath it. */
+unsigned view_trap_beneath(struct plan *plan, const char *target);
 
 /* ---- the skeleton; nothing is copied */
 

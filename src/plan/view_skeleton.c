@@ -240,6 +240,8 @@ void view_add_own_defaults(struct view *view)
     for (const struct view_default *row = view_defaults; row->path; row++) {
         if (row->origin == VIEW_POOL && is_replaced(view->plan, row->path))
             continue;
+        if (row->origin == VIEW_POOL && strcmp(row->path, "/tmp") == 0)
+            view->plan->has_own_tmp = true;
         if (row->origin == VIEW_PROCESSES)
             view_add(view, VIEW_PROC, NULL, row->path)->flags = STEP_READ_ONLY;
         else if (row->origin == VIEW_TERMINALS)
@@ -266,6 +268,10 @@ void view_add_pool(struct plan *plan)
         if (row->origin == VIEW_POOL)
             view_make_directory(plan, row->text, row->mode);
     view_make_directory(plan, "../u/shm", 01777);
+    if (plan->traps) {
+        view_make_directory(plan, "../" TRAP_LOWER, 0755);
+        view_make_directory(plan, "../" TRAP_WORK, 0700);
+    }
     if (plan->git_excludes && !plan->is_root_view)
         view_make_file(plan, "../u/coop-git-exclude", plan->git_excludes);
 }

@@ -92,6 +92,16 @@ void view_emit_traps(struct plan *plan)
     plan_add(plan, STEP_TRAPS, STAGE_BOX);
 }
 
+unsigned view_trap_beneath(struct plan *plan, const char *target)
+{
+    if (!plan->traps)
+        return 0;
+    return plan_trap_add(plan, &(struct trap_node){ .path = target + 1,
+                                                    .kind = TRAP_BENEATH,
+                                                    .mode = S_IFDIR | 01777,
+                                                    .size = TRAP_EMPTY });
+}
+
 unsigned view_trap_hidden(struct plan *plan, const char *target)
 {
     struct trap_node node = { .path = target + 1, .kind = TRAP_MASK, .mode = S_IFREG };
