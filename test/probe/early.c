@@ -19,11 +19,11 @@ static const char *const links[] = { "/proc/1/exe",  "/proc/1/cwd",  "/proc/1/ro
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* What everybody may read of a process: that must not be the caller's. */
-static int tells_of_caller(const char *format, int pid)
+static int tells_of_caller(int pid, const char *name)
 {
     char path[64], text[64] = "";
 
-    (void)snprintf(path, sizeof path, format, pid, pid);
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
@@ -42,9 +42,7 @@ static int try_all(void)
 
     for (int pid = 1; pid < 8; pid++)
         if (pid != getpid())
-            found |= tells_of_caller("/proc/%d/cmdline", pid) |
-                     tells_of_caller("/proc/%d/task/%d/cmdline", pid) |
-                     tells_of_caller("/proc/%d/comm", pid);
+            found |= tells_of_caller(pid, "cmdline") | tells_of_caller(pid, "comm");
 
     for (size_t i = 0; i < COUNT(files); i++) {
         int fd = open(files[i], O_RDONLY | O_CLOEXEC);
