@@ -138,6 +138,23 @@ is "and not in the box" "$(cat seen)" 0
 
 unlike "no mount of a box follows a host that shares all of its own" \
     "$(host_namespace sh -c 'mount --make-rshared / && "$COOP" run -w ws cat /proc/self/mountinfo' </dev/null)" 'shared:|master:|propagate_from:'
+# A box, and tools, whose boxes have one /tmp: afterwards the host has the mounts that it had.
+cat >questions <<'END'
+{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bash","arguments":{"command":"echo in-the-box >/tmp/x; cat /tmp/x"}}}
+END
+cat >shares <<'END'
+mount --make-rshared / || exit 8
+{ cut -d " " -f 3- /proc/self/mountinfo; ls -id / /sys /proc; } >before
+"$COOP" run -w ws true </dev/null
+"$COOP" run -w ws --explain true </dev/null
+"$COOP" doctor >/dev/null 2>&1
+"$COOP" mcp -w ws <questions 2>/dev/null | grep -q in-the-box && echo in-the-box
+{ cut -d " " -f 3- /proc/self/mountinfo; ls -id / /sys /proc; } >after
+diff before after
+END
+is "nothing is mounted on a host that shares all of its own" "$(host_namespace sh shares)" in-the-box
 
 # ---- a source that is swapped while the box is being made
 

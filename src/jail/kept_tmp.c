@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -103,6 +104,9 @@ static int making_main(void *argument)
     tmp->mount_fd = (int)raw(SYS_openat, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
     if (tmp->user_fd != -1)
         tmp->user_fd = (int)raw(SYS_openat, AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+    /* Without a user namespace of its own, a new mount namespace still passes mounts on to the host's. */
+    if (tmp->user_fd == -1)
+        child->error = (int)-raw(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
     for (size_t i = 0; i < making->n_steps && !child->error; i++)
         child->error = -step_apply(child, &making->steps[i]);
     const int own[] = { child->pool_fd, child->skeleton_fd };
