@@ -259,7 +259,7 @@ is "coop mcp tells of it too" "$("$COOP" mcp -w "$T/ws" <questions 2>/dev/null |
 
 if real_root && user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/null; then
     theirs=/coop-test.$$.theirs
-    trap 'rm -rf "$T" "$theirs"' EXIT
+    trap 'rm -rf "$T" "$ours" "$theirs"' EXIT
     mkdir -m 755 $theirs $theirs/far # who knows whether they can reach ours
     mkdir -m 777 $theirs/ws
     mknod -m 666 $theirs/node c 10 229
