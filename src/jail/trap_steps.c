@@ -79,6 +79,18 @@ static long set(long fs, const char *name, unsigned long value)
     return raw(NR_FSCONFIG, fs, FSCONFIG_STRING, name, trap_node_name(value, number), 0);
 }
 
+/* A detached mount of what was described so far without an error; closes its context. */
+static long finish_fs(long fs, long r, uint64_t attributes)
+{
+    if (r >= 0)
+        r = raw(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0);
+    if (r >= 0)
+        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, attributes);
+    if (fs >= 0)
+        (void)raw(SYS_close, fs);
+    return r;
+}
+
 /* With allow_other, members of the box's user namespace get in, and nobody else: nobody outside can be
  * made to wait here. */
 static long make_fs(int fuse_fd)
@@ -96,13 +108,7 @@ static long make_fs(int fuse_fd)
         r = set(fs, "group_id", (unsigned long)raw(SYS_getgid));
     if (r >= 0)
         r = raw(NR_FSCONFIG, fs, FSCONFIG_FLAG, "allow_other", NULL, 0);
-    if (r >= 0)
-        r = raw(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0);
-    if (r >= 0)
-        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, MASK_ATTRIBUTES);
-    if (fs >= 0)
-        (void)raw(SYS_close, fs);
-    return r;
+    return finish_fs(fs, r, MASK_ATTRIBUTES);
 }
 
 static long start_helper(struct child *child)
@@ -141,13 +147,7 @@ static long make_overlay(const char *upper, uint64_t attributes)
         r = raw(NR_FSCONFIG, fs, FSCONFIG_STRING, "workdir", TRAP_WORK, 0);
     if (r >= 0)
         r = raw(NR_FSCONFIG, fs, FSCONFIG_FLAG, "userxattr", NULL, 0);
-    if (r >= 0)
-        r = raw(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0);
-    if (r >= 0)
-        r = raw(NR_FSMOUNT, fs, FSMOUNT_CLOSE_ON_EXEC, attributes);
-    if (fs >= 0)
-        (void)raw(SYS_close, fs);
-    return r;
+    return finish_fs(fs, r, attributes);
 }
 
 long trap_lay_beneath(const struct child *child, const struct step *step, uint64_t attributes)
