@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 
 int main(void)
 {

@@ -1,8 +1,34 @@
 # report.awk - from lines of "group TAB name TAB field TAB value" to the table of goals
 #
-# awk -v json=0|1 -f report.awk RESULTS. What was not measured is left out, never guessed.
+# awk -v json=0|1 -v history=FILE -v release=VERSION -f report.awk RESULTS. What was not measured is left out, never
+# guessed. The file has one line for each release: version, kernel, then "what=measured", all with TABs between.
 
-BEGIN { FS = "\t" }
+BEGIN { FS = "\t"; read_history() }
+
+function read_history(   line, n, i, parts, pair) {
+    while (history != "" && (getline line < history) > 0)
+        if (line !~ /^#/)
+            n = split(line, parts, "\t")
+    last_version = n ? parts[1] : ""
+    for (i = 3; i <= n; i++) {
+        split(parts[i], pair, "=")
+        last[pair[1]] = pair[2]
+    }
+    close(history)
+}
+
+function plain_name(what) {
+    sub(/^ +/, "", what)
+    gsub(/[=\t]/, " ", what)
+    return what
+}
+
+function write_history(   i) {
+    printf "%s\t%s", release, fact["kernel"] >>history
+    for (i = 1; i <= n_goals; i++)
+        printf "\t%s=%.4g", plain_name(g_what[i]), g_measured[i] >>history
+    printf "\n" >>history
+}
 
 $1 == "machine" { machine[++n_facts] = $2; fact[$2] = $4; next }
 {
@@ -68,6 +94,16 @@ function reference_goal(what, group, who, reference, limit) {
         goal(what, sprintf(">= %d x faster", limit), median(group, reference) / median(group, who), "x", limit, 1)
 }
 
+function tree_goal(what, n, limit) {
+    if (has("trees", "tree-" n) && has("trees", "tree-" n "-unprotected"))
+        goal(what, "<= " limit " ms", (median("trees", "tree-" n) - median("trees", "tree-" n "-unprotected")) / 1000, "ms", limit, 0)
+}
+
+function call_goal(what, kind, limit) {
+    if (has("calls", "coop-" kind))
+        goal(what, "<= " limit " us", value["calls", "coop-" kind, "p10"], "us", limit, 0)
+}
+
 function set_goals(   plain) {
     ratio_goal("coop run, private network", "latency", "coop-none", 2.6)
     if (has("latency", "bwrap") && has("latency", "coop-none")) {
@@ -95,6 +131,13 @@ function set_goals(   plain) {
     reference_goal("MCP, reading 400 KiB, against node", "mcp-read", "coop-400k", "node-400k", 3)
     if (has("mcp-bash", "mcp"))
         goal("MCP, 'bash true', against a library call", "<= 1.3 x", median("mcp-bash", "mcp") / median("mcp-bash", "library"), "x", 1.3, 0)
+    tree_goal("start in 50,000 unchanged files, over unprotected", 794, 2)
+    tree_goal("start in 200,000 unchanged files, likewise", 3121, 4)
+    call_goal("open to write in the workspace, p10", "open-write", 18)
+    call_goal("  in /tmp", "open-write-tmp", 14)
+    call_goal("  /dev/null", "open-write-null", 13)
+    call_goal("rename, p10", "rename", 30)
+    call_goal("connect to a unix socket that is not there, p10", "connect-unix-missing", 22)
 }
 
 function shown(i,   format) {
@@ -112,9 +155,9 @@ function verdict(i) {
 }
 
 function print_goals(   i) {
-    printf "%-48s %-16s %12s  %s\n", "what", "goal", "measured", "met?"
+    printf "%-50s %-16s %12s %12s  %s\n", "what", "goal", "measured", last_version, "met?"
     for (i = 1; i <= n_goals; i++)
-        printf "%-48s %-16s %12s  %s\n", g_what[i], g_text[i], shown(i), verdict(i)
+        printf "%-50s %-16s %12s %12s  %s\n", g_what[i], g_text[i], shown(i), last[plain_name(g_what[i])], verdict(i)
 }
 
 # Rows of one group; with base, also the ratio to and the overhead over it.
@@ -155,6 +198,16 @@ function print_items(   kinds, i, k) {
             item_line("coop run, " k, "item-launchers", "coop-" k, "coop-" k "-0")
         if (has("item-launchers", "bwrap-" k "-500"))
             item_line("bwrap, " k, "item-launchers", "bwrap-" k, "bwrap-" k "-0")
+    }
+}
+
+function print_calls(   i, who) {
+    if (!count["calls"])
+        return
+    printf "\none system call (microseconds)\n%-32s %9s %9s\n", "", "p10", "median"
+    for (i = 1; i <= count["calls"]; i++) {
+        who = name["calls", i]
+        printf "%-32s %9.1f %9.1f\n", who, value["calls", who, "p10"], median("calls", who)
     }
 }
 
@@ -203,6 +256,8 @@ function print_text(   i) {
     print_group("MCP: start to first answer", "mcp-start", "")
     print_group("MCP: reading a file", "mcp-read", "")
     print_group("MCP: bash true", "mcp-bash", "library")
+    print_group("large projects", "trees", "")
+    print_calls()
     print_items()
     print_throughput()
     print_memory()
@@ -236,6 +291,8 @@ function print_json(   i, key, parts, separator) {
 
 END {
     set_goals()
+    if (release != "")
+        write_history()
     if (json)
         print_json()
     else

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Whatever is wrong with what coop is given: one sentence on stderr that names it, perhaps a hint,
 # the right status, nothing on stdout, nothing left behind.
+# builds: none
+# speed: slow
 . "$(dirname "$0")/tap.sh"
 . "$SRC/test/leftovers.sh"
 mkdir w
@@ -132,7 +134,7 @@ accepts "the good neighbours" ok run --memory 1.5g --pids 100 --cpu-seconds 10 -
 is "coop sandbox alone explains" "$("$COOP" sandbox 2>&1 >/dev/null | head -n 1; "$COOP" sandbox >/dev/null 2>&1; echo $?)" \
     "$(printf 'usage: coop sandbox status [options]\n2')"
 is "coop sandbox run is no way to write coop run" "$("$COOP" sandbox run true 2>&1; echo $?)" \
-    "$(printf "coop: there is no 'coop sandbox run': write 'coop run'\n2")"
+    "$(printf "coop: there is no 'coop sandbox run'; use 'coop run'\n2")"
 
 # --- the command -----------------------------------------------------------------------------------------
 refuses "no command" 125 'the command is missing' run
@@ -219,7 +221,7 @@ accepts "odd characters in the workspace" made run -w "$T/odd/sp ace"$'\t'"q'uot
 mkdir "$T/odd/$(printf 'not\377utf8')"
 accepts "no UTF-8 in the workspace" made run -w "$T/odd/$(printf 'not\377utf8')" -c 'echo made >x; cat x'
 mkdir "$T/odd/"$'new\nline'
-(cd "$T/odd/"$'new\nline' && timeout 30 "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null; echo $? >"$T/r")
+(cd "$T/odd/"$'new\nline' && within 30 "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null; echo $? >"$T/r")
 is "newline in the current directory" "$(cat "$T/r") $(wc -l <"$T/err")" "125 2"
 like "newline in the current directory: said" "$(cat "$T/err")" newline
 deep=$T/deep
@@ -227,14 +229,14 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do deep=$deep/$(printf '%0250d' $i
 mkdir -p "$deep"
 accepts "a very long workspace path" made run -w "$deep" -c 'echo made >x; cat x'
 (cd "$deep" && mkdir -p "$(printf '%0250d' 16)/$(printf '%0250d' 17)" && cd "$(printf '%0250d' 16)/$(printf '%0250d' 17)" && {
-    timeout 30 "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null
+    within 30 "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null
     echo $? >"$T/r"
 })
 is "a workspace path longer than the kernel names" "$(cat "$T/r")" 125
 like "a workspace path longer than the kernel names: said" "$(cat "$T/err")" "^coop run: .*(path|workspace)"
 mkdir "$T/deleted"
 (cd "$T/deleted" && rmdir "$T/deleted" && {
-    timeout 30 "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null
+    within 30 "$COOP" run -- true >"$T/out" 2>"$T/err" </dev/null
     echo $? >"$T/r"
 })
 is "a deleted current directory" "$(cat "$T/r")" 125
@@ -271,7 +273,7 @@ ln -s dir link-to-dir
 before=$(snapshot .)
 refuses "a target that goes through a link" 125 "link-to-dir" run --ro /usr/share:/work/link-to-dir -- true
 hints "says that a link is in the way" 'link'
-# The kernel's own, which is no directory of files: by what it is, not by its name.
+# The kernel's own, which is not a directory of files: by what it is, not by its name.
 ln -s /proc "$T/kernel"
 for place in /proc /proc/self /proc/sys "$T/kernel" /sys /sys/kernel /dev /sys/fs/cgroup /dev/pts; do
     [ -d "$place" ] || continue

@@ -10,7 +10,7 @@
  *   }
  *
  * One binary per module; tests register themselves and run in the order of the file. A skip counts
- * as a failure when COOP_TEST_MUST_RUN=1.
+ * as a failure when COOP_TEST_MUST_RUN=1. With COOP_TEST_CASE=NAME only that one runs.
  */
 #pragma once
 
@@ -80,6 +80,15 @@ __attribute__((unused)) static char *check_temporary(char *out, size_t size, con
     return out;
 }
 
+/* How often something random is tried: less in the quick part of the suite, more in the long one. */
+__attribute__((unused)) static unsigned check_rounds(unsigned n)
+{
+    const char *quick = getenv("COOP_TEST_QUICK");
+    const char *is_long = getenv("COOP_TEST_LONG");
+
+    return quick && *quick == '1' && n > 10 ? n / 10 : is_long && *is_long == '1' ? n * 20 : n;
+}
+
 /* For what this kind of machine cannot do at all: stays a skip also where skips are failures. */
 static int check_may_skip;
 #define SKIP_NEVER(reason)        \
@@ -89,13 +98,30 @@ static int check_may_skip;
         longjmp(check_leave, 1);  \
     } while (0)
 
+/* Leaves the one of that name, or none. */
+static void check_select(const char *name)
+{
+    struct check_test *t = check_first;
+
+    while (t && strcmp(t->name, name) != 0)
+        t = t->next;
+    check_first = t;
+    if (t)
+        t->next = NULL;
+    else
+        printf("# there is no case '%s'\n", name);
+}
+
 int main(void)
 {
     const char *must_run = getenv("COOP_TEST_MUST_RUN");
+    const char *only = getenv("COOP_TEST_CASE");
     volatile int n = 0;
     volatile int bad = 0;
 
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    if (only && *only)
+        check_select(only);
     for (struct check_test *t = check_first; t; t = t->next)
         n++;
     printf("1..%d\n", n);
@@ -118,5 +144,5 @@ int main(void)
         else
             printf("%s %d - %s\n", check_failed ? "not ok" : "ok", n, t->name);
     }
-    return bad != 0;
+    return bad != 0 || n == 0;
 }

@@ -4,6 +4,7 @@
 export XDG_CONFIG_HOME=$T/config XDG_STATE_HOME=$T/state HOME=$T/home
 mkdir -p ws/src ws/private home/.ssh data
 echo key >home/.ssh/id_rsa
+echo x >home/notes
 echo x >ws/private/x
 
 check() { "$COOP" check --config "$T/f.toml" -w "$T/ws" "$@" </dev/null 2>&1; }
@@ -41,7 +42,9 @@ match = ["terminal:default"]
 [[expect]]
 deny = "read private/x"
 EOF
-full_tier && is "and the summary says so" "$(check)" "0 errors, 0 warnings, 1 of 1 expectation holds"
+# Without what it says of limits where no cgroup can be written: weaker.t is about these lines.
+settled() { check | grep -v 'no cgroup can enforce'; }
+full_tier && is "and the summary says so" "$(settled)" "0 errors, 0 warnings, 1 of 1 expectation holds"
 full_tier && status "exit status 0" 0 check
 
 # ---- the seed's six
@@ -71,7 +74,7 @@ match = ["terminal:default"]
 EOF
 file <<<''
 if full_tier; then
-    unlike "a host that can hold everything" "$(check)" 'this host'
+    unlike "a host that can hold everything" "$(settled)" 'this host'
     if is_root || in_user_namespace; then
         skip_never "a host that refuses user namespaces" "root makes them anyway"
     else
@@ -79,9 +82,9 @@ if full_tier; then
         refusing() { unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh "$@"; }
         if refusing true 2>/dev/null; then
             like "user namespaces refused" "$(refusing "$COOP" check --config f.toml -w ws 2>&1)" 'error: this host refuses user namespaces'
-            like "and how far it is degraded" "$(refusing "$COOP" check --config f.toml -w ws 2>&1)" "error: this host cannot hold every wall, only the tier"
+            like "and how far it is degraded" "$(refusing "$COOP" check --config f.toml -w ws 2>&1)" "error: this host cannot provide all isolation layers, only the tier"
             file <<<$'[sandbox]\nmode = "preferred"'
-            like "which is a warning where the mode is preferred" "$(refusing "$COOP" check --config f.toml -w ws 2>&1)" "f.toml:2:8: warning: this host cannot hold every wall"
+            like "which is a warning where the mode is preferred" "$(refusing "$COOP" check --config f.toml -w ws 2>&1)" "f.toml:2:8: warning: this host cannot provide all isolation layers"
         else
             skip_never "a host that refuses user namespaces" "the limit cannot be set here"
         fi
@@ -101,7 +104,7 @@ blocked_paths = ["$T"]
 EOF
 says "a mount that changes nothing" "warning: the mount of '$T/data/a' changes nothing" \
     < <(mkdir -p data/a && printf '[sandbox]\nextra_ro_paths = ["%s", "%s"]\n' "$T/data" "$T/data/a")
-says "a mount point that is not there" "error: the mount target '/work/none' lies in the workspace and is not there" <<EOF
+says "a mount point that is not there" "error: the mount target '/work/none' is in the workspace and does not exist" <<EOF
 [[sandbox.mounts]]
 source = "$T/data"
 target = "/work/none"
@@ -126,7 +129,7 @@ strength = "check"
 allowed = ["test"]
 blocked = ["test"]
 EOF
-says "an override that widens" "info: user 'b' has more than .sandbox. gives: limits: memory" <<'EOF'
+says "an override that widens" "info: user 'b' gets more than .sandbox. allows: limits: memory" <<'EOF'
 [[users]]
 name = "b"
 trust = "full"
@@ -165,7 +168,7 @@ file <<<''
 echo $'[sandbox]\nnetwork = "host"' >ws/coop.toml
 like "a project that asks for more" "$(check)" 'ws/coop.toml:2:11: error: sandbox.network asks for'
 printf '[[expect]]\ndeny = "connect example.org:443"\n' >ws/coop.toml
-full_tier && is "a project's own tests" "$(check)" "0 errors, 0 warnings, 1 of 1 expectation holds"
+full_tier && is "a project's own tests" "$(settled)" "0 errors, 0 warnings, 1 of 1 expectation holds"
 rm ws/coop.toml
 
 # ---- expectations
@@ -230,7 +233,7 @@ if can_live; then
     json=$(check --live --json)
     is "which agrees where it was tried" "$(grep -c '"live": "agrees"' <<<"$json")" 14
     is "and never disagrees" "$(grep -c '"live": "disagrees"' <<<"$json")" 0
-    is "for refused users there is nothing to try" "$(grep -A1 '"live": "not tried"' <<<"$json" | tr -s ' \n' ' ')" ' "live": "not tried", "tried": "they may run nothing" '
+    is "for refused users there is nothing to try" "$(grep -A1 '"live": "not tried"' <<<"$json" | tr -s ' \n' ' ')" ' "live": "not tried", "tried": "they may not run commands" '
     is "commands are decided, and not run" "$(grep -c '"tried": "decided as for a run; nothing was run"' <<<"$json")" 2
     is "nothing is left of it" "$(find ws -printf '%p %s\n' | sort)" "$before"
 else
@@ -240,9 +243,11 @@ says "a wrong one names the rule, its place and what would change it" \
     "f.toml:4:9: error: expected 'allow read private/x', but it is refused by blocked_paths 'private' .$T/f.toml:2:18.: it is hidden; remove it from blocked_paths" \
     <<<$'[sandbox]\nblocked_paths = ["private"]\n[[expect]]\nallow = "read private/x"'
 status "and is an error" 1 check
-says "a hole in the policy" "error: expected 'deny read ~/.ssh/id_rsa', but it is allowed by mount '$T/home'" <<EOF
+says "a hole in the policy" "error: expected 'deny read ~/notes', but it is allowed by mount '$T/home'" <<EOF
 [sandbox]
 extra_ro_paths = ["~"]
+[[expect]]
+deny = "read ~/notes"
 [[expect]]
 deny = "read ~/.ssh/id_rsa"
 EOF
@@ -285,7 +290,7 @@ if can_live; then
     json=$(check --live --json)
     is "with enforce the box agrees too" "$(grep -o '"live": "[a-z ]*"' <<<"$json" | sort | uniq -c | tr -s ' \n' ' ')" ' 9 "live": "agrees" 1 "live": "not tried" '
     is "and its programs are asked about, not run" "$(grep -c 'its programs could be executed in a box; nothing was run' <<<"$json")" 2
-    like "nobody tries what may be called" "$json" '"tried": "nobody knows what an allowed call does"'
+    like "nobody tries what may be called" "$json" '"tried": "the effect of an allowed call is not known"'
     ok "nothing was made" test ! -e ws/made
     # A program that is there and cannot run.
     mkdir -p bin
@@ -362,15 +367,15 @@ trust = "inner"
 match = ["x:1*"]
 sandbox = { memory = "512m" }
 EOF
-is "a narrower file" "$(narrower parent.toml child.toml)" "child.toml gives nobody more than parent.toml"
+is "a narrower file" "$(narrower parent.toml child.toml)" "child.toml allows nothing more than parent.toml"
 status "exit status 0" 0 narrower parent.toml child.toml
 ok "a file is within itself" narrower parent.toml parent.toml
 like "the other way round: the first counter-example" "$(narrower child.toml parent.toml)" \
-    "^parent.toml gives more than child.toml: network: the child has 'none', the parent 'off'$"
+    "^parent.toml allows more than child.toml: network: the child has 'none', the parent 'off'$"
 status "exit status 1" 1 narrower child.toml parent.toml
 wider() { # what pattern sed-expression
     sed "$3" child.toml >wider.toml
-    like "more $1" "$(narrower parent.toml wider.toml)" "gives more than parent.toml: .*$2"
+    like "more $1" "$(narrower parent.toml wider.toml)" "allows more than parent.toml: .*$2"
 }
 wider memory 'limits: memory' 's/^memory = "1g"/memory = "3g"/'
 wider time 'limits: sandbox.timeout' '/^timeout/d'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Which commands may run: decided before (check), and held by the kernel (enforce).
+# needs: busybox
 . "$(dirname "$0")/box.sh"
 export XDG_STATE_HOME=$T/state
 
@@ -341,6 +342,9 @@ is "in its box nothing could be written" "$(find ws/asked cache/coop/manifests/e
 sed -i 's/"agent": true, "since": 2/"agent": false/' cache/coop/manifests/"$digest.json"
 denied "and not asked again" "tool status' is blocked" tool status
 echo '# another file' >>bin/tool
+touch cache/coop/manifests/empty/planted
+like "a program is not asked where somebody left a file" "$(tool status 2>&1)" "in which manifests are requested, is not empty"
+rm cache/coop/manifests/empty/planted
 is "until it changes" "$(tool status)" "ran status"
 answers() { # SHELL TEXT
     printf '#!/bin/sh\n[ "$1" = __manifest ] || exec echo ran\n%s\n' "$1" >bin/tool
@@ -350,7 +354,7 @@ answers() { # SHELL TEXT
 while IFS='|' read -r text pattern; do
     like "it answers: $text" "$(answers "$text" | tr '\n' ' ')" "ask '/opt/t/tool' for its manifest: $pattern.* 126 \$"
 done <<'END'
-exit 3|it ended with the status 3
+exit 3|it exited with status 3
 echo '{"commands": [}'|line 1, column 15
 echo '{"commands": 1}'|it has no 'commands'
 echo '{"commands": [{"name": "x"}]}'|the sub-command 'x' does not say
@@ -369,14 +373,14 @@ manifest = true
 END
 cp bin/tool ws/tool
 mkdir ws/bin && cp bin/tool ws/bin
-denied "a program of the workspace is not believed" "can be written by commands" with /work/tool status
+denied "a program of the workspace is not believed" "commands can write" with /work/tool status
 config <<'END'
 [commands]
 strength = "check"
 [commands."/opt/t/tool"]
 manifest = true
 END
-denied "nor through a read-only mount of it" "can be written by commands" with --ro "$T/ws/bin:/opt/t" /opt/t/tool status
+denied "nor through a read-only mount of it" "commands can write" with --ro "$T/ws/bin:/opt/t" /opt/t/tool status
 config <<'END'
 [commands]
 strength = "check"

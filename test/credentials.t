@@ -1,6 +1,10 @@
 #!/bin/bash
 # credentials.t - requests that are sent on with a secret which the box never has: [network.credentials]
 # in the world of test/gate, against a service that writes down what it gets (test/gate/api.py)
+# worlds: root user
+# builds: none
+# needs: openssl
+# speed: slow
 if [ -z "${GATE_WORLD-}" ]; then
     . "$(dirname "$0")/tap.sh"
     if [ ! -x "$(dirname "$COOP")/coop-credential" ] && [ -z "${COOP_LIBEXEC-}" ]; then
@@ -21,7 +25,7 @@ fi
 . "$(dirname "$0")/box.sh"
 python3 "$SRC/test/gate/api.py" "$GATE_WORLD" >"$T/api.out" 2>&1 &
 api=$!
-trap 'kill $api; rm -rf "$T"' EXIT
+trap 'kill $api; rm -rf "$T" "$T.cache"' EXIT
 await 20 test -e "$GATE_WORLD/api.ready"
 export HOME=$T/home XDG_STATE_HOME=$T/state
 CANARY=canary-$RANDOM$RANDOM$RANDOM

@@ -1,5 +1,8 @@
 #!/bin/bash
 # What a box refuses is recorded, field by field; what fails of itself, or would on the host, is not.
+# builds: asan
+# fuse: both
+# speed: slow
 . "$(dirname "$0")/box.sh"
 chmod 755 "$T" # a box of root's is somebody else
 
@@ -96,40 +99,40 @@ while IFS='|' read -r by options how expected; do
     names[n]="$options $how" wanted[n]=$expected
     n=$((n + 1))
 done <<'END'
-both||echo x >.git/hooks/pre-commit|create|/work/.git/hooks/pre-commit|13|protect.no_write '.git/hooks'|built-in default|its name is one that cannot be written|--unprotect .git/hooks|1
-both||echo x >.git/hooks/old|write|/work/.git/hooks/old|13|protect.no_write '.git/hooks'|built-in default|its name is one that cannot be written|--unprotect .git/hooks|1
-both||mkdir .vscode|create|/work/.vscode|13|protect.no_write '.vscode'|built-in default|its name is one that cannot be written|--unprotect .vscode|1
-both||ln -s /tmp .vscode|create|/work/.vscode|13|protect.no_write '.vscode'|built-in default|its name is one that cannot be written|--unprotect .vscode|1
-both||ln notes .envrc|create|/work/.envrc|13|protect.no_write '.envrc'|built-in default|its name is one that cannot be written|--unprotect .envrc|1
-both||mv notes .envrc|rename|/work/.envrc|13|protect.no_write '.envrc'|built-in default|its name is one that cannot be written|--unprotect .envrc|1
-both||mv .git/hooks/old elsewhere|rename|/work/.git/hooks/old|13|protect.no_write '.git/hooks'|built-in default|its name is one that cannot be written|--unprotect .git/hooks|1
-both||mv .git/hooks elsewhere|rename|/work/.git/hooks|13|protect.no_write '.git/hooks'|built-in default|its name is one that cannot be written|--unprotect .git/hooks|1
-both||py os.truncate(".git/hooks/old", 0)|write|/work/.git/hooks/old|13|protect.no_write '.git/hooks'|built-in default|its name is one that cannot be written|--unprotect .git/hooks|1
-both||py os.mkfifo(".mcp.json")|create|/work/.mcp.json|13|protect.no_write '.mcp.json'|built-in default|its name is one that cannot be written|--unprotect .mcp.json|1
-both||py s(1, 1).bind(".envrc")|create|/work/.envrc|13|protect.no_write '.envrc'|built-in default|its name is one that cannot be written|--unprotect .envrc|1
+both||echo x >.git/hooks/pre-commit|create|/work/.git/hooks/pre-commit|13|protect.no_write '.git/hooks'|built-in default|the name is write-protected|--unprotect .git/hooks|1
+both||echo x >.git/hooks/old|write|/work/.git/hooks/old|13|protect.no_write '.git/hooks'|built-in default|the name is write-protected|--unprotect .git/hooks|1
+both||mkdir .vscode|create|/work/.vscode|13|protect.no_write '.vscode'|built-in default|the name is write-protected|--unprotect .vscode|1
+both||ln -s /tmp .vscode|create|/work/.vscode|13|protect.no_write '.vscode'|built-in default|the name is write-protected|--unprotect .vscode|1
+both||ln notes .envrc|create|/work/.envrc|13|protect.no_write '.envrc'|built-in default|the name is write-protected|--unprotect .envrc|1
+both||mv notes .envrc|rename|/work/.envrc|13|protect.no_write '.envrc'|built-in default|the name is write-protected|--unprotect .envrc|1
+both||mv .git/hooks/old elsewhere|rename|/work/.git/hooks/old|13|protect.no_write '.git/hooks'|built-in default|the name is write-protected|--unprotect .git/hooks|1
+both||mv .git/hooks elsewhere|rename|/work/.git/hooks|13|protect.no_write '.git/hooks'|built-in default|the name is write-protected|--unprotect .git/hooks|1
+both||py os.truncate(".git/hooks/old", 0)|write|/work/.git/hooks/old|13|protect.no_write '.git/hooks'|built-in default|the name is write-protected|--unprotect .git/hooks|1
+both||py os.mkfifo(".mcp.json")|create|/work/.mcp.json|13|protect.no_write '.mcp.json'|built-in default|the name is write-protected|--unprotect .mcp.json|1
+both||py s(1, 1).bind(".envrc")|create|/work/.envrc|13|protect.no_write '.envrc'|built-in default|the name is write-protected|--unprotect .envrc|1
 both||git config core.fsmonitor ./evil|write|/work/.git/config|13|protect.no_write '.git/config'|built-in default|line 6: 'core.fsmonitor' may not be set from inside a box: git would run what it names|--unprotect .git/config|1
-both||echo x >.env|write|/work/.env|30|protect.deny '.env'|built-in default|its name is one that is hidden|--unprotect .env|1
-both|--explain|rm -f .env|delete|/work/.env|16|protect.deny '.env'|built-in default|its name is one that is hidden|--unprotect .env|1
-both||mv .env other|rename|/work/.env|16|protect.deny '.env'|built-in default|its name is one that is hidden|--unprotect .env|1
-both|--protect secret.txt|echo x >>secret.txt|write|/work/secret.txt|13|protect.deny 'secret.txt'|--protect|its name is one that is hidden|--unprotect secret.txt|1
-both|--protect-write notes|echo x >>notes|write|/work/notes|13|protect.no_write 'notes'|--protect-write|its name is one that cannot be written|--unprotect notes|1
-both|--protect-write 'gen/**'|mkdir -p gen/a|create|/work/gen|13|protect.no_write 'gen/**'|--protect-write|its name is one that cannot be written|--unprotect gen|1
-both|--explain=all|cat .env|read|/work/.env|13|protect.deny '.env'|built-in default|its name is one that is hidden|--unprotect .env|1
-both|--explain=all --protect secret.txt|cat secret.txt|read|/work/secret.txt|13|protect.deny 'secret.txt'|--protect|its name is one that is hidden|--unprotect secret.txt|1
+both||echo x >.env|write|/work/.env|30|protect.deny '.env'|built-in default|the name is hidden|--unprotect .env|1
+both|--explain|rm -f .env|delete|/work/.env|16|protect.deny '.env'|built-in default|the name is hidden|--unprotect .env|1
+both||mv .env other|rename|/work/.env|16|protect.deny '.env'|built-in default|the name is hidden|--unprotect .env|1
+both|--protect secret.txt|echo x >>secret.txt|write|/work/secret.txt|13|protect.deny 'secret.txt'|--protect|the name is hidden|--unprotect secret.txt|1
+both|--protect-write notes|echo x >>notes|write|/work/notes|13|protect.no_write 'notes'|--protect-write|the name is write-protected|--unprotect notes|1
+both|--protect-write 'gen/**'|mkdir -p gen/a|create|/work/gen|13|protect.no_write 'gen/**'|--protect-write|the name is write-protected|--unprotect gen|1
+both|--explain=all|cat .env|read|/work/.env|13|protect.deny '.env'|built-in default|the name is hidden|--unprotect .env|1
+both|--explain=all --protect secret.txt|cat secret.txt|read|/work/secret.txt|13|protect.deny 'secret.txt'|--protect|the name is hidden|--unprotect secret.txt|1
 both|--explain=all --block notes|cat notes|read|/work/notes|13|blocked_paths 'notes'|--block|it is hidden|leave the flag out|1
-both|--explain|chmod 600 .git/hooks/old|chmod|/work/.git/hooks/old|30|protect.no_write '.git/hooks'|built-in default|its name is one that cannot be written|--unprotect .git/hooks|1
-both||unshare -U true|syscall|unshare|1|the filter of system calls, 'unshare'|built-in default|the answer to it is always 'Operation not permitted'|-|1
-both||py syscall("mount", 0, 0, 0, 0, 0)|syscall|mount|1|the filter of system calls, 'mount'|built-in default|the answer to it is always 'Operation not permitted'|-|1
-both||py syscall("ptrace", 0, 0, 0, 0)|syscall|ptrace|1|the filter of system calls, 'ptrace'|built-in default|the answer to it is always 'Operation not permitted', but in boxes for debuggers|--profile dev|1
-both||py syscall("bpf", 0, 0, 0)|syscall|bpf|1|the filter of system calls, 'bpf'|built-in default|the answer to it is always 'Operation not permitted'|-|1
-both||py syscall("keyctl", 0, 0, 0, 0, 0)|syscall|keyctl|1|the filter of system calls, 'keyctl'|built-in default|the answer to it is always 'Operation not permitted'|-|1
-both||py [syscall("setns", -1, 0) for i in range(1000)]|syscall|setns|1|the filter of system calls, 'setns'|built-in default|the answer to it is always 'Operation not permitted'|-|1000
-both||chmod u+s notes|syscall|fchmodat|1|the filter of system calls, 'fchmodat'|built-in default|the filter lets it through, but answers 'Operation not permitted' where argument 2 has a bit of 0xc00|-|1
-both||py syscall("sethostname", 0, 0)|syscall|sethostname|1|the filter of system calls, 'sethostname'|built-in default|the answer to it is always 'Operation not permitted'|-|1
-both||py s(17, 3)|socket|AF_PACKET|97|the filter of system calls, 'socket'|built-in default|only AF_UNIX, AF_INET, AF_INET6 and the routes of AF_NETLINK are allowed|-|1
-both||py s(40, 1)|socket|AF_VSOCK|97|the filter of system calls, 'socket'|built-in default|only AF_UNIX, AF_INET, AF_INET6 and the routes of AF_NETLINK are allowed|-|1
-both||py s(1, 2)|socket|AF_UNIX, datagram|1|sandbox.allow_sockets 'false'|built-in default|a datagram socket can send to any service of the host whose socket is shown|--allow-sockets|1
-both||py s(16, 3, 9)|socket|AF_NETLINK, protocol 9|97|the filter of system calls, 'socket'|built-in default|only AF_UNIX, AF_INET, AF_INET6 and the routes of AF_NETLINK are allowed|-|1
+both|--explain|chmod 600 .git/hooks/old|chmod|/work/.git/hooks/old|30|protect.no_write '.git/hooks'|built-in default|the name is write-protected|--unprotect .git/hooks|1
+both||unshare -U true|syscall|unshare|1|the system call filter, 'unshare'|built-in default|the answer to it is always 'Operation not permitted'|-|1
+both||py syscall("mount", 0, 0, 0, 0, 0)|syscall|mount|1|the system call filter, 'mount'|built-in default|the answer to it is always 'Operation not permitted'|-|1
+both||py syscall("ptrace", 0, 0, 0, 0)|syscall|ptrace|1|the system call filter, 'ptrace'|built-in default|the answer to it is always 'Operation not permitted', but in boxes for debuggers|--profile dev|1
+both||py syscall("bpf", 0, 0, 0)|syscall|bpf|1|the system call filter, 'bpf'|built-in default|the answer to it is always 'Operation not permitted'|-|1
+both||py syscall("keyctl", 0, 0, 0, 0, 0)|syscall|keyctl|1|the system call filter, 'keyctl'|built-in default|the answer to it is always 'Operation not permitted'|-|1
+both||py [syscall("setns", -1, 0) for i in range(1000)]|syscall|setns|1|the system call filter, 'setns'|built-in default|the answer to it is always 'Operation not permitted'|-|1000
+both||chmod u+s notes|syscall|fchmodat|1|the system call filter, 'fchmodat'|built-in default|the filter lets it through, but answers 'Operation not permitted' where argument 2 has a bit of 0xc00|-|1
+both||py syscall("sethostname", 0, 0)|syscall|sethostname|1|the system call filter, 'sethostname'|built-in default|the answer to it is always 'Operation not permitted'|-|1
+both||py s(17, 3)|socket|AF_PACKET|97|the system call filter, 'socket'|built-in default|only AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK routes are allowed|-|1
+both||py s(40, 1)|socket|AF_VSOCK|97|the system call filter, 'socket'|built-in default|only AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK routes are allowed|-|1
+both||py s(1, 2)|socket|AF_UNIX, datagram|1|sandbox.allow_sockets 'false'|built-in default|a datagram socket can send to any visible service of the host|--allow-sockets|1
+both||py s(16, 3, 9)|socket|AF_NETLINK, protocol 9|97|the system call filter, 'socket'|built-in default|only AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK routes are allowed|-|1
 both|--network off|py s(2, 1)|socket|AF_INET|97|network 'off'|--network|the box has no sockets but those of AF_UNIX|--network host|1
 both|--network off|py s(10, 2)|socket|AF_INET6|97|network 'off'|--network|the box has no sockets but those of AF_UNIX|--network host|1
 both||py s(2, 1).connect(("192.0.2.1", 443))|connect|192.0.2.1:443|101|network 'none'|built-in default|the box has a private loopback and nothing else|--allow 192.0.2.1:443|1
@@ -140,11 +143,11 @@ both||py s(2, 1).bind(("192.0.2.9", 8080))|bind|192.0.2.9:8080|99|network 'none'
 both||py s(10, 1).bind(("2001:db8::9", 8080))|bind|[2001:db8::9]:8080|99|network 'none'|built-in default|the box has no other address than those of its private loopback|--network host|1
 both|--explain|py s(2, 2).sendto(b"x", ("192.0.2.1", 514))|connect|192.0.2.1:514|101|network 'none'|built-in default|the box has a private loopback and nothing else|--allow 192.0.2.1:514|1
 both|--explain=all|py s(2, 2).sendmsg([b"x"], [], 0, ("192.0.2.1", 514))|connect|192.0.2.1:514|101|network 'none'|built-in default|the box has a private loopback and nothing else|--allow 192.0.2.1:514|1
-both||py s(1, 1).connect("sock")|connect|/work/sock|13|sandbox.allow_sockets 'false'|built-in default|no service of the host may be connected to, also where its socket is shown|--allow-sockets|1
+both||py s(1, 1).connect("sock")|connect|/work/sock|13|sandbox.allow_sockets 'false'|built-in default|services of the host may not be connected to, even if their socket is visible|--allow-sockets|1
 both||getent hosts Github.com|dns|github.com|2|network 'none'|built-in default|the box has a private loopback and nothing else|--allow github.com|1
 both||py socket.getaddrinfo("a.example.org", 443)|dns|a.example.org|2|network 'none'|built-in default|the box has a private loopback and nothing else|--allow a.example.org|1
-both||py s(1, 1).connect("@T/out/sock")|connect|@T/out/sock|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--socket @T/out/sock|1
-both|--network host|py s(1, 1).connect("\0nobody")|connect|@nobody|1|sandbox.allow_sockets 'false'|built-in default|names that are no files are the host's own|--allow-sockets|1
+both||py s(1, 1).connect("@T/out/sock")|connect|@T/out/sock|2|the box's own view|built-in default|the box has its own; the host's is not visible|--socket @T/out/sock|1
+both|--network host|py s(1, 1).connect("\0nobody")|connect|@nobody|1|sandbox.allow_sockets 'false'|built-in default|abstract names belong to the host|--allow-sockets|1
 both|--ro @T/ro|echo x >@T/ro/new|create|@T/ro/new|30|mount '@T/ro' at '@T/ro'|--ro|the mount is read-only|--rw @T/ro|1
 both|--ro @T/ro|echo x >>@T/ro/file|write|@T/ro/file|30|mount '@T/ro' at '@T/ro'|--ro|the mount is read-only|--rw @T/ro|1
 both|--ro @T/ro:/data|echo x >>/data/file|write|/data/file|30|mount '@T/ro' at '/data'|--ro|the mount is read-only|--rw @T/ro:/data|1
@@ -162,24 +165,24 @@ both|--read-only|echo x >notes|write|/work/notes|30|sandbox.readonly|--read-only
 both|--read-only|echo x >new|create|/work/new|30|sandbox.readonly|--read-only|the workspace is read-only|write readonly = false in [sandbox]|1
 both|--read-only|rm notes|delete|/work/notes|30|sandbox.readonly|--read-only|the workspace is read-only|write readonly = false in [sandbox]|1
 both|--read-only --no-protect|mkdir new|create|/work/new|30|sandbox.readonly|--read-only|the workspace is read-only|write readonly = false in [sandbox]|1
-both|--explain=all|cat @T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1
-both|--explain=all|stat @T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1
-both|--explain=all|cd @T/out|read|@T/out|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out|1
-both|--explain=all|readlink @T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1
-both|--explain=all|@T/out/program|exec|@T/out/program|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/program|1
-both|--explain|@T/out/program|exec|@T/out/program|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/program|1
-both|--explain|echo x >@T/out/new|create|@T/out/new|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
-both|--explain|unlink @T/out/file|delete|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
-both|--explain|mkdir @T/out/dir2|create|@T/out/dir2|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
-both|--explain=all|ln -sf @T/out/file link && cat link|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1
-both|--explain=all|cat /tmp/../@T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--ro @T/out/file|1
+both|--explain=all|cat @T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/file|1
+both|--explain=all|stat @T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/file|1
+both|--explain=all|cd @T/out|read|@T/out|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out|1
+both|--explain=all|readlink @T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/file|1
+both|--explain=all|@T/out/program|exec|@T/out/program|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/program|1
+both|--explain|@T/out/program|exec|@T/out/program|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/program|1
+both|--explain|echo x >@T/out/new|create|@T/out/new|2|the box's own view|built-in default|the box has its own; the host's is not visible|--rw @T/out|1
+both|--explain|unlink @T/out/file|delete|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--rw @T/out|1
+both|--explain|mkdir @T/out/dir2|create|@T/out/dir2|2|the box's own view|built-in default|the box has its own; the host's is not visible|--rw @T/out|1
+both|--explain=all|ln -sf @T/out/file link && cat link|read|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/file|1
+both|--explain=all|cat /tmp/../@T/out/file|read|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--ro @T/out/file|1
 both|--explain=all|cat /etc/fstab|read|/etc/fstab|2|the box's own view|built-in default|the box does not have it|--ro /etc/fstab|1
 root||echo x >/usr/new|create|/usr/new|30|the box's own view|built-in default|the host's programs and settings are read-only in a box|-|1
 root||rm /usr/bin/env|delete|/usr/bin/env|30|the box's own view|built-in default|the host's programs and settings are read-only in a box|-|1
 root||mkdir /srv|create|/srv|30|the box's own view|built-in default|the box does not have it|--rw /srv|1
-root||echo x >/etc/passwd|write|/etc/passwd|30|the box's own view|built-in default|the box makes it itself, read-only|-|1
+root||echo x >/etc/passwd|write|/etc/passwd|30|the box's own view|built-in default|the box creates it itself, read-only|-|1
 root|--explain=all|cat /etc/shadow|read|/etc/shadow|2|the box's own view|built-in default|the box does not have it|--ro /etc/shadow|1
-both|--restrict sub --explain=all|cat /work/notes|read|/work/notes|2|sandbox.restrict '/sub'|--restrict|only a part of the workspace is shown, and it is not in that|--restrict /|1
+both|--restrict sub --explain=all|cat /work/notes|read|/work/notes|2|sandbox.restrict '/sub'|--restrict|only part of the workspace is shown, and it is outside that part|--restrict /|1
 both|--config @T/enforce.toml|/work/program|command|sh -c /work/program|13|commands '/work/program'|built-in default|'/work/program' is a file of its own, not a program of the allowed ones (fest, camp, just, git, sh, python3)|name the program without a path|1
 both|--config @T/enforce.toml|cp program /tmp/p && /tmp/p|command|sh -c cp program /tmp/p && /tmp/p|13|commands 'cp program /tmp/p'|built-in default|'cp' is not among the allowed commands (fest, camp, just, git, sh, python3)|[commands.cp]|1
 both|--timeout 300ms|sleep 60|time|more time than the timeout|110|timeout|--timeout|it may run for 300 ms|--timeout DURATION|1
@@ -193,7 +196,7 @@ both|--cpu-seconds 1 --explain|sh -c "while :; do :; done"; true|cpu|more CPU ti
 both|--tmp-size 1m --explain|dd if=/dev/zero of=/tmp/big bs=64k count=64; rm /tmp/big|tmp-size|/tmp|28|sandbox.tmp_size|--tmp-size|all its 1048576 bytes were in use|--tmp-size SIZE|1
 both|--ro @T/ro:/data|mv notes /data/other|delete|/data/other|30|mount '@T/ro' at '/data'|--ro|the mount is read-only|--rw @T/ro:/data|1
 both|--ro @T/ro:/data|py os.utime("/data/file")|chmod|/data/file|30|mount '@T/ro' at '/data'|--ro|the mount is read-only|--rw @T/ro:/data|1
-both|--explain|echo x >>@T/out/file|create|@T/out/file|2|the box's own view|built-in default|the box has one of its own there; the host's is not in it|--rw @T/out|1
+both|--explain|echo x >>@T/out/file|create|@T/out/file|2|the box's own view|built-in default|the box has its own; the host's is not visible|--rw @T/out|1
 both|--explain=all|py os.listdir("/home")|read|/home|2|the box's own view|built-in default|the box does not have it|--ro /home|1
 both|--open-files 32|py hold()|open-files|more open files than the limit|24|sandbox.open_files|--open-files|each process may have 32 descriptors|--open-files N|1
 both|--open-files 32 --explain=all|py hold_read()|open-files|more open files than the limit|24|sandbox.open_files|--open-files|each process may have 32 descriptors|--open-files N|1
@@ -348,7 +351,7 @@ attempt --explain=none "unshare -U true" >document
 is "or nothing at all" "$(jq -c .denials document)" "[]"
 like "which is said" "$(watched syscall)" "^false not with --explain=none"
 attempt --allow-sockets true >document
-like "with the host's sockets nobody looks at connect" "$(watched connect)" "^false with allow_sockets"
+like "with the host's sockets connect is not watched" "$(watched connect)" "^false connect.2. is not watched with allow_sockets"
 status "another value is refused" 125 run --explain=some true
 like "with a hint" "$(run --explain=some true 2>&1)" "expected --explain, --explain=all or --explain=none"
 
@@ -356,11 +359,11 @@ like "with a hint" "$(run --explain=some true 2>&1)" "expected --explain, --expl
 
 fresh
 is "one line on standard error" "$(run sh -c 'mkdir .vscode 2>/dev/null' 2>&1)" \
-    "coop run: refused: create /work/.vscode: its name is one that cannot be written (protect.no_write '.vscode', built-in default); allow it with --unprotect .vscode"
+    "coop run: refused: create /work/.vscode: the name is write-protected (protect.no_write '.vscode', built-in default); allow it with --unprotect .vscode"
 is "and with --quiet none" "$(run -q sh -c 'mkdir .vscode 2>/dev/null' 2>&1)" ""
 is "what it says, coop why says" \
     "$("$COOP" why -w ws --json write .vscode | jq -r '[.rule, .origin, .why, .flag] | join("|")')" \
-    "protect.no_write '.vscode'|built-in default|its name is one that cannot be written|--unprotect .vscode"
+    "protect.no_write '.vscode'|built-in default|the name is write-protected|--unprotect .vscode"
 fresh
 is "and what it suggests helps" "$(run --unprotect .vscode sh -c 'mkdir .vscode && echo made' 2>&1)" made
 is "a name with an escape in it is made harmless" \

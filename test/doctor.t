@@ -1,6 +1,8 @@
 #!/bin/bash
 # coop status, coop sandbox status and coop doctor: every mark agrees with what a look of another kind
 # finds, what is taken away is named with its cause and its fix, and a wall that is broken is noticed.
+# builds: clang
+# speed: slow
 . "$(dirname "$0")/box.sh"
 
 of() { jq -r --arg name "$2" --arg key "$3" '.capabilities[] | select(.name == $name)[$key]' <<<"$1"; } # DOCUMENT NAME KEY
@@ -11,15 +13,17 @@ text=$("$COOP" status)
 status=$?
 json=$("$COOP" status --json)
 is "status exits with 0 at the full tier and with 1 below" "$status" "$([ "$(jq -r .tier <<<"$json")" = full ] && echo 0 || echo 1)"
+is "what a sandbox is made of comes first" "$(sed 's/^  [^ ]* *//; s/   *.*//' <<<"$text" | sed -n '2,6p' | paste -sd ,)" \
+    "User namespaces,Network namespace,Landlock,Seccomp filter,Cgroup v2"
 is "coop sandbox status is the same" "$("$COOP" sandbox status)" "$text"
 is "also as a document" "$("$COOP" sandbox status --json | jq -S 'del(.capabilities[].detail)')" "$(jq -S 'del(.capabilities[].detail)' <<<"$json")"
 is "the first line is the sandbox" "$(head -n 1 <<<"$text")" "Sandbox: $(jq -r .sandbox <<<"$json")"
 like "in the short form" "$(head -n 1 <<<"$text")" '^Sandbox: (linux \((namespaces|landlock|seccomp)( \+ (landlock|seccomp))*\)|none)$'
-is "the second is the kernel" "$(sed -n 2p <<<"$text")" "Kernel: $(uname -r)"
-is "the third is the tier" "$(sed -n 3p <<<"$text")" "Tier: $(jq -r .tier <<<"$json")"
+is "behind the capabilities come limits, kernel and tier" "$(sed -nE '1!s/^(Limits|Kernel: .*|Tier: .*)(:.*)?$/\1/p' <<<"$text" | sed 's/^Limits.*/Limits/' | paste -sd ,)" \
+    "Limits,Kernel: $(uname -r),Tier: $(jq -r .tier <<<"$json")"
 is "one line for each capability, marked as in the document" \
-    "$(sed -nE 's/^  (✓|✗) (.*)/\1 \2/p' <<<"$text" | sed 's/   *.*//')" \
-    "$(jq -r '.capabilities[] | (if .available then "✓ " else "✗ " end) + .title' <<<"$json")"
+    "$(sed -nE 's/^  (✓|✗) (.*)/\1 \2/p' <<<"$text" | sed 's/   *.*//' | sort)" \
+    "$(jq -r '.capabilities[] | (if .available then "✓ " else "✗ " end) + .title' <<<"$json" | sort)"
 is "each with its words" "$(grep -cE '^  (✓|✗) .*[^ ]  +[^ ]' <<<"$text")" "$(jq '.capabilities | length' <<<"$json")"
 is "no colour where no terminal is" "$(grep -c $'\033' <<<"$text")" 0
 is "the full tier is what has all that is needed" "$(jq -r '[.capabilities[] | select(.needed)] | all(.available)' <<<"$json")" \
@@ -215,7 +219,7 @@ END
     if [ -w /dev/fuse ]; then
         is "FUSE: nothing to mend" "$(of "$report" fuse fix)" null
     else
-        like "FUSE: what would mend it" "$(of "$report" fuse fix)" '^sudo (chmod 666 /dev/fuse|modprobe fuse)'
+        like "FUSE: how to fix it" "$(of "$report" fuse fix)" '^sudo (chmod 666 /dev/fuse|modprobe fuse)'
     fi
 
     # Landlock and seccomp, taken away by a filter that answers in the kernel's place.
@@ -237,9 +241,9 @@ END
         is "without Landlock: the tier" "$(jq -r .tier <<<"$found")" namespaces
         like "without Landlock: the cause" "$(of "$found" landlock detail)" 'Function not implemented; a seccomp filter is on this process|CONFIG_SECURITY_LANDLOCK'
         is "without Landlock: its features need it" "$(of "$found" landlock-tcp detail)" "needs Landlock"
-        is "without Landlock: the walls hold" "$(jq -c '[.ok, ([.selftest[] | select(.outcome == "not-held")] | length)]' <<<"$found")" "[true,0]"
+        is "without Landlock: the isolation holds" "$(jq -c '[.ok, ([.selftest[] | select(.outcome == "not-held")] | length)]' <<<"$found")" "[true,0]"
         found=$(without 444 95 "$COOP" doctor --json)
-        like "Landlock switched off: the cause" "$(of "$found" landlock detail)" 'but not switched on'
+        like "Landlock switched off: the cause" "$(of "$found" landlock detail)" 'but not enabled'
         like "Landlock switched off: the fix names the word" "$(of "$found" landlock fix)" 'lsm=landlock,'
     fi
     seccomp=$([ "$(uname -m)" = x86_64 ] && echo 317 || echo 277)
@@ -336,6 +340,6 @@ END
         find /sys/fs/cgroup -depth -name coop -type d -user 12345 -exec rmdir {} +
     fi
 fi
-like "it says what FUSE means for records" \
-    "$("$COOP" doctor --json 2>/dev/null | jq -r '.. | objects | select(.name? == "fuse") | .detail')" "what is hidden"
+like "the doctor says what FUSE means for denials" \
+    "$("$COOP" doctor --json 2>/dev/null | jq -r '.. | objects | select(.name? == "fuse") | .detail')" "hidden files"
 done_testing

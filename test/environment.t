@@ -122,9 +122,10 @@ is "on the host it decides nothing: disabled" "$(set_by --config owner.toml --mo
     "1///$(clean sh -c 'echo $PATH')"
 is "on the host it decides nothing: the owner" "$(set_by --config owner.toml --as terminal:default sh -c "$show" 2>&1 | tail -n 1)" \
     "1///$(clean sh -c 'echo $PATH')"
-is "nor without [sandbox] enabled" "$(set_by --as signal:+1 sh -c "$show" 2>&1 | tail -n 1)" "///$(clean sh -c 'echo $PATH')"
+printf '[[users]]\nname = "a"\ntrust = "inner"\nmatch = ["signal:+1"]\n' >inner.toml
+is "nor without [sandbox] enabled" "$(set_by --config inner.toml --as signal:+1 sh -c "$show" 2>&1 | tail -n 1)" "///$(clean sh -c 'echo $PATH')"
 is "a flag does, of the same value too" "$(set_by --env PROJECT=1 --mode disabled sh -c "$show" 2>&1 | tail -n 1)" "/1//$(clean sh -c 'echo $PATH')"
-rm ws/coop.toml owner.toml
+rm ws/coop.toml owner.toml inner.toml
 
 # ---- descriptors
 

@@ -8,7 +8,13 @@ echo key >"$HOME/.ssh/id_rsa" && echo tool >"$HOME/tools/tool" && echo cached >"
 real_root && chown -R 4321:4321 ws "$HOME/project" "$HOME/artifacts" "$HOME/.cargo"
 cd ws || exit 1
 use() { cp "$examples/$1.toml" "$XDG_CONFIG_HOME/coop/coop.toml" && chmod 600 "$XDG_CONFIG_HOME/coop/coop.toml"; }
-clean() { is "$1 is clean" "$("$COOP" check --strict 2>&1 | grep -v ': info: ' | sed 's/, [0-9]* of [0-9]* expectations* holds*//')" "0 errors, 0 warnings"; }
+# What only this host lacks is no mistake of an example: a user without a cgroup cannot be held to cpus.
+clean() {
+    local said n
+    said=$("$COOP" check --strict 2>&1 | grep -v ': info: ' | sed 's/, [0-9]* of [0-9]* expectations* holds*//')
+    n=$(grep -c 'nothing on this host can enforce' <<<"$said")
+    is "$1 is clean" "$(grep -v 'nothing on this host can enforce' <<<"$said")" "0 errors, $n warning$([ "$n" = 1 ] || echo s)"
+}
 run() { "$COOP" run "$@" </dev/null; }
 
 use host-tools && clean host-tools
@@ -41,12 +47,12 @@ is "gateway: bob has more memory" "$("$COOP" whoami --as signal:+15555550101 --j
 who() { "$COOP" whoami "$@" | sed -nE 's/^(user|trust|ceiling|level|tools|commands|stores|network|memory) +//p' | sed "s|$HOME|~|g" | paste -sd'|'; }
 file="~"/.config/coop/coop.toml
 is "gateway: who carol is, and who said so" "$(who --as webhook:carol-7)" \
-    "carol  ($file:27:33)|inner  ($file:26:9)|none|inner|bash and file tools|in a sandbox|shared, social|none  ($file:11:17)|2g  ($file:8:10)"
-is "gateway: bob's own keys" "$(who --as signal:+15555550101 | cut -d'|' -f 7-)" "private, shared, social|host  ($file:22:29)|4g  ($file:22:44)"
+    "carol  ($file:27:33)|inner  ($file:26:9)|none|inner|bash and file tools|in a sandbox|shared, social, in /memory|none  ($file:11:17)|2g  ($file:8:10)"
+is "gateway: bob's own keys" "$(who --as signal:+15555550101 | cut -d'|' -f 7-)" "private, shared, social, in /memory|host  ($file:22:29)|4g  ($file:22:44)"
 is "gateway: alice in a group that is named" "$(who --as terminal:default --group-name family | cut -d'|' -f 2-7)" \
-    "owner  ($file:15:9)|inner  ($file:31:12)|inner|bash and file tools|in a sandbox|shared, social"
+    "owner  ($file:15:9)|inner  ($file:31:12)|inner|bash and file tools|in a sandbox|shared, social, in /memory"
 is "gateway: a stranger" "$(who --as signal:+1 --group | cut -d'|' -f 1-7)" \
-    "nobody that the configuration names|public  (built-in default)|familiar  ($file:30:7)|public|none|not at all|none"
+    "not in the configuration|public  (built-in default)|familiar  ($file:30:7)|public|none|not at all|none"
 is "gateway: bob has all stores" "$(run --as signal:+15555550101 sh -c 'ls /memory; echo private >/memory/private/note; echo shared >/memory/shared/note' | xargs)" "private shared social"
 is "gateway: carol has what she may see, and what bob left there" "$(run --as signal:+15555550102 sh -c 'ls /memory; cat /memory/shared/note' | xargs)" "shared social shared"
 refused "gateway: and not what is private" run --as signal:+15555550102 cat /memory/private/note
@@ -55,7 +61,7 @@ is "gateway: they are coop's own state" "$(cat "$XDG_STATE_HOME/coop/memory/priv
 printf 'report:\n\t@cat /proc/self/cgroup >/dev/null; echo done\n' >Makefile
 is "gateway: the nightly command is carol's" "$(run --cron nightly)" "done"
 is "gateway: with less memory" "$(run --cron nightly --json | jq -r .enforced.limits.memory.value)" "$((512 << 20))"
-is "gateway: a cron entry that there is not" "$(run --cron weekly 2>&1; echo $?)" "coop run: no [[cron]] entry is called 'weekly'
+is "gateway: a cron entry that there is not" "$(run --cron weekly 2>&1; echo $?)" "coop run: there is no [[cron]] entry 'weekly'
 125"
 
 export ANTHROPIC_API_KEY=sk-ant-0123456789

@@ -5,6 +5,9 @@
 # First the plan that every run has; then plans with steps of other kinds, of which only those calls are
 # made to fail that no plan before had.
 # COOP_TEST_QUICK=1: of each sort of call only some.
+# worlds: root user
+# builds: none
+# speed: slow
 . "$(dirname "$0")/tap.sh"
 . "$SRC/test/leftovers.sh"
 mkdir w
@@ -54,7 +57,7 @@ try() { # POINT before|after
     local r=0 why='' tries=0 pid='' began=''
     while :; do
         rm -f "$mark"
-        timeout 20 "$FAILAT" "$T/pid" -f "$1" "$COOP" run ${plan[@]+"${plan[@]}"} -c "$look" >"$T/out" 2>"$T/err" </dev/null
+        within 20 "$FAILAT" "$T/pid" -f "$1" "$COOP" run ${plan[@]+"${plan[@]}"} -c "$look" >"$T/out" 2>"$T/err" </dev/null
         r=$?
         tries=$((tries + 1))
         [ $r = 97 ] && [ $tries -lt 4 ] || break
@@ -68,7 +71,8 @@ try() { # POINT before|after
         harmless=$((harmless + 1))
         [ -e "$mark" ] || why="success, but the command did not run"
         # The guard, which begins where a run is slow, may end a box whose command has just ended.
-        if [ "$2" = before ] || grep -qv 'so the box was ended' "$T/err"; then
+        # If it cannot watch (inotify_add_watch; the instance is asked for twice), it says so.
+        if [ "$2" = before ] || grep -Eqv 'so the box was ended|files that others create while the command runs are not watched' "$T/err"; then
             [ -s "$T/err" ] && why=${why:-success, but something on stderr}
         fi
         as_good || why=${why:-the command found something else}
@@ -83,9 +87,13 @@ try() { # POINT before|after
         ;;
     124) why="hangs" ;;
     *)
-        # The command runs already, and its box was ended; what it does once init is gone is refused.
+        # The command runs already, and its box was ended; what it does once init is gone is refused, and
+        # it may not come to the end of the line that says so.
         # init begins beside the command: which is first, nobody can say.
-        if { [ "$began" = ran ] || [ "$2" = after ]; } && [ $r = 137 ] && ! grep -Eqv 'so the box was ended|: Function not implemented$' "$T/err"; then
+        # Without a cgroup, what the supervisor cannot count is more memory than the limit.
+        local ended='so the box was ended|: Function not implemented$|^/bin/sh: [0-9]+: [^:]*$'
+        [ "$2" = before ] || ended+='|: refused: more memory than the limit: '
+        if { [ "$began" = ran ] || [ "$2" = after ]; } && [ $r = 137 ] && ! grep -Eqv "$ended" "$T/err"; then
             refused=$((refused + 1))
         elif [ "$2" = after ] && [ $r = 1 ] && grep -Eq "^touch: cannot touch '.*ran': " "$T/err" "$T/out" && [ ! -e "$mark" ]; then
             refused=$((refused + 1)) # init could not do it for the command, and so it was not done
@@ -164,7 +172,9 @@ inject() { # NAME OPTIONS...: every new call of this plan fails
     done <"$points"
     note "$name: $refused refused, $harmless harmless"
     is "$name: each failure is refused in one sentence before the command runs, or changes nothing" "$n_bad" 0
-    [ "$name" = default ] && ok "most were refused" [ $refused -gt $((harmless / 2)) ]
+    # As a user 308 of 958, because calls that were made and then failed count there too, and most of them
+    # are looks at the host; as root, where only those count that were not made, more than half.
+    [ "$name" = default ] && ok "many were refused" [ $refused -gt $((harmless / 3)) ]
     nothing_left "$name: no file and no mount is left" "$before" "$T/w" "$T/shared"
     note_failed
     never=$(comm -23 "$T/steps" "$T/failed")

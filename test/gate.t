@@ -1,6 +1,10 @@
 #!/bin/bash
 # gate.t - the hosts that are allowed by name, and nothing else: real programs against real servers,
 # in a network that the test made (test/gate/world.sh)
+# worlds: root user
+# builds: none
+# needs: nodejs npm python3-pip default-jre-headless hey dropbear-bin openssh-client wget
+# speed: slow
 if [ -z "${GATE_WORLD-}" ]; then
     . "$(dirname "$0")/tap.sh"
     export GATE_WORLD=$T/world

@@ -22,8 +22,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "net/gate_inside.h"
 #include "net/gate_protocol.h"
+#include "net/inside/gate_inside.h"
 
 #define WORLD_BULK        (24 * 1024 * 1024)
 #define WORLD_PATIENCE_MS 20000

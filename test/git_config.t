@@ -1,5 +1,6 @@
 #!/bin/bash
 # git's configuration file: read as the real git reads it; what git itself writes passes the gate.
+# speed: slow
 . "$(dirname "$0")/tap.sh"
 GITCONFIG=$BIN/gitconfig
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null HOME=$T GIT_TERMINAL_PROMPT=0
@@ -78,7 +79,7 @@ refused "core.hooksPath" "'core.hookspath' may not be set .* hooks" config core.
 refused "an alias" "'alias.x' may not be set" config alias.x '!sh'
 refused "a remote with a helper" "'remote.x.url' may not be set .* helper" remote add x 'ext::sh -c x'
 refused "a remote that is a path" "'remote.x.url' may not be set .* hooks" remote add x ./evil.git
-refused "remote set-url" "'remote.origin.url' may not be set .* there already" remote set-url origin https://example.org/
+refused "remote set-url" "'remote.origin.url' may not be set .* that remote already exists" remote set-url origin https://example.org/
 refused "remote remove" "'remote.origin.url' may not be removed" remote remove origin
 refused "remote rename" "'remote.upstream.url' may not be set|'remote.origin.url' may not be" remote rename origin upstream
 refused "a promisor" "'remote.fork.promisor' may not be set" config remote.fork.promisor true

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What others make or replace while a box runs: hidden as soon as it is seen, unless the box made it
 # itself. And several boxes in one workspace at once.
+# speed: slow
 . "$(dirname "$0")/box.sh"
 export HOME="$T/home" XDG_CACHE_HOME="$T/cache" GIT_CONFIG_NOSYSTEM=1
 mkdir home
@@ -23,7 +24,7 @@ open_box() { # WORKSPACE [OPTIONS]
 tell() { # COMMAND: prints what it prints
     local line
     printf '%s\n' "$1" >&5
-    while IFS= read -t 30 -r line <&6; do
+    while IFS= read -t "$(scaled 30)" -r line <&6; do
         case $line in "== "*) return "${line#== }" ;; esac
         printf '%s\n' "$line"
     done
@@ -39,7 +40,7 @@ close_box() {
 hides() { # WHAT PATH...
     local what=$1
     shift
-    tell "for f in $*; do timeout 20 sh -c 'while cat \"\$1\" >/dev/null 2>&1; do :; done' - \$f; done; true" >/dev/null
+    tell "for f in $*; do timeout $(scaled 20) sh -c 'while cat \"\$1\" >/dev/null 2>&1; do :; done' - \$f; done; true" >/dev/null
     is "$what" "$(tell "cat $*" | sed 's/^cat: //')" "$(for f in "$@"; do echo "$f: Permission denied"; done)"
 }
 seen() { is "$1" "$(tell "cat $2")" "$3"; }
@@ -119,7 +120,7 @@ close_box
 # ---- the result
 
 rm -rf ws && mkdir ws && echo one >ws/.env && mkfifo ws/wait && exec 7<>ws/wait
-"$COOP" run --json -w ws sh -c 'touch up; read -r x <wait; timeout 20 sh -c "while cat .env >/dev/null 2>&1; do :; done"' </dev/null >json 2>/dev/null &
+"$COOP" run --json -w ws sh -c 'touch up; read -r x <wait; timeout '"$(scaled 20)"' sh -c "while cat .env >/dev/null 2>&1; do :; done"' </dev/null >json 2>/dev/null &
 box=$!
 await test -e ws/up
 echo two >ws/save && mv ws/save ws/.env
@@ -129,11 +130,11 @@ is "it says what could be read for a moment" "$(python3 -c '
 import json
 for d in json.load(open("json"))["denials"]:
     if d["op"] == "read": print(d["target"], "|", d["rule"], "|", d["why"], "|", d["origin"])')" \
-    "/work/.env | protect.deny '.env' | it came while the command ran, and could be read until it was hidden | built-in default"
+    "/work/.env | protect.deny '.env' | it appeared while the command ran, and could be read until it was hidden | built-in default"
 exec 7>&-
 if unshare -Ur true 2>/dev/null && "$COOP" doctor >/dev/null 2>&1; then
     like "and where nothing can be watched, that nothing is" "$(unshare -Ur bash -c "echo 0 >/proc/sys/user/max_inotify_watches
-        '$COOP' run --json -w ws sleep 0.3" </dev/null 2>&1 | grep '"protected"')" "nothing watches for what others make"
+        '$COOP' run --json -w ws sleep 0.3" </dev/null 2>&1 | grep '"protected"')" "files that others create meanwhile are not watched"
 else
     skip_never "and where nothing can be watched, that nothing is" "no user namespaces"
 fi
@@ -152,17 +153,17 @@ is "outside it has arrived, and is whole" "$(git -C ws config user.email; git -C
 is "mounts do not pile up" "$(tell 'grep -c "/work/.git/config " /proc/self/mountinfo')" 1
 git -C ws config user.name outside # by renaming
 # The kernel drops a mount with the name that it is on: for a moment all of the new file is there.
-ok "a change from outside is seen" tell 'timeout 20 sh -c "until [ \"\$(git config user.name)\" = outside ]; do :; done; while grep -q tok3n .git/config; do :; done"'
+ok "a change from outside is seen" tell "timeout $(scaled 20) "'sh -c "until [ \"\$(git config user.name)\" = outside ]; do :; done; while grep -q tok3n .git/config; do :; done"'
 is "without the credentials" "$(tell 'git config remote.origin.url; grep -c tok3n .git/config')" $'https://REDACTED@example.org/x.git\n0'
 git -C ws config http.extraHeader 'Authorization: Basic c2VjcmV0'
-ok "new ones are taken out" tell 'timeout 20 sh -c "until git config http.extraHeader; do :; done; while grep c2VjcmV0 .git/config; do :; done"'
+ok "new ones are taken out" tell "timeout $(scaled 20) "'sh -c "until git config http.extraHeader; do :; done; while grep c2VjcmV0 .git/config; do :; done"'
 refused "it cannot be written" tell 'echo x >>.git/config'
 close_box
 rm -rf ws && git init -q ws
 open_box ws
 is "where there is nothing to take out" "$(tell 'git config user.name inside && git config user.name')" inside
 git -C ws remote add origin https://user:tok3n@example.org/x.git
-ok "what comes is taken out" tell 'timeout 20 sh -c "until git config remote.origin.url; do :; done; while grep tok3n .git/config; do :; done"'
+ok "what comes is taken out" tell "timeout $(scaled 20) "'sh -c "until git config remote.origin.url; do :; done; while grep tok3n .git/config; do :; done"'
 is "the rest is seen" "$(tell 'git config remote.origin.url; git config user.name')" $'https://REDACTED@example.org/x.git\ninside'
 close_box
 

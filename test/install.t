@@ -1,5 +1,8 @@
 #!/bin/bash
 # install.t - what 'make install' puts where, and whether a program can be built with it
+# worlds: user
+# builds: none
+# speed: slow
 . "$(dirname "$0")/tap.sh"
 
 # What another compiler or a sanitizer would add here, nothing is installed from.
@@ -30,6 +33,7 @@ usr/include/coop/probe.h
 usr/include/coop/result.h
 usr/include/coop/run.h
 usr/include/coop/tools.h
+usr/include/coop/trust.h
 usr/include/coop/version.h
 $libdir/libcoop.a
 $libdir/libcoop.so
@@ -42,6 +46,7 @@ usr/libexec/coop/coop-mcp
 usr/libexec/coop/coop-nat
 usr/libexec/coop/coop-yaml
 usr/share/bash-completion/completions/coop
+usr/share/coop/programs.ini
 usr/share/fish/vendor_completions.d/coop.fish
 usr/share/man/man1/coop-audit.1
 usr/share/man/man1/coop-learn.1
@@ -123,6 +128,12 @@ for header in "$root"/usr/include/coop/*.h; do
     else
         skip "$name stands alone in C++" "no C++ compiler"
     fi
+done
+
+# After 'make demo', which builds without the tests, everything that the README describes is there.
+like "make demo builds the programs" "$(make -n -C "$SRC" demo 2>&1)" '^ninja -C build +programs$'
+for name in $(cd "$root/usr" && find bin libexec/coop -type f -printf '%f\n') libcoop.a libcoop.so.0.1.0; do
+    like "$name is among the programs" "$(ninja -C "$T/build" -t query programs)" "^[ |]+$name\$"
 done
 
 "${make[@]}" PREFIX=/opt/coop install >log 2>&1

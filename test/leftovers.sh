@@ -8,7 +8,7 @@
 OUTLIVES=$BIN/outlives
 export TMPDIR=$T.tmp
 mkdir -p "$TMPDIR"
-trap 'rm -rf "$T" "$TMPDIR"' EXIT
+trap 'rm -rf "$T" "$T.cache" "$TMPDIR"' EXIT
 
 new_mark() { printf '9%d%04d.%04d' "$RANDOM" $((RANDOM % 10000)) $((RANDOM % 10000)); }
 

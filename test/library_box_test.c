@@ -1,5 +1,7 @@
 /*
  * library_box_test.c - boxes of libcoop in an event loop: steps, signals, cancelling, a terminal
+ *
+ * builds: clang asan asan-root
  */
 #include <poll.h>
 #include <pthread.h>

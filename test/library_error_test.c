@@ -1,5 +1,7 @@
 /*
  * library_error_test.c - what libcoop refuses, and how it says so
+ *
+ * builds: clang asan asan-root
  */
 #include <errno.h>
 #include <stddef.h>

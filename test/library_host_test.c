@@ -3,6 +3,8 @@
  *
  * Threads, memory, descriptors, children, signals: of all these the host program has its own, and
  * after any number of runs they are as they were.
+ *
+ * speed: slow
  */
 #include <dirent.h>
 #include <errno.h>

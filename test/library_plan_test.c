@@ -1,5 +1,7 @@
 /*
  * library_plan_test.c - what libcoop tells without a run: plans, the host, its version
+ *
+ * builds: clang asan asan-root
  */
 #include <errno.h>
 
@@ -79,4 +81,9 @@ TEST(the_probed_tier_is_the_tier_of_a_run)
 TEST(the_library_and_its_headers_are_of_one_version)
 {
     CHECK_STR(coop_version(), COOP_VERSION);
+    char text[32];
+    (void)snprintf(text, sizeof text, "%d.%d.%d", COOP_VERSION_NUMBER / 1000000,
+                   COOP_VERSION_NUMBER / 1000 % 1000, COOP_VERSION_NUMBER % 1000);
+    CHECK_STR(text, COOP_VERSION);
+    CHECK(COOP_VERSION_NUMBER < COOP_VERSION_NUMBER_OF(COOP_VERSION_MAJOR + 1, 0, 0));
 }

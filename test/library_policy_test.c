@@ -1,5 +1,7 @@
 /*
  * library_policy_test.c - policies of libcoop, and that a sandbox obeys them
+ *
+ * builds: clang asan asan-root
  */
 #include <errno.h>
 
@@ -22,6 +24,48 @@ TEST(a_sandbox_keeps_its_own_copy_of_the_policy)
         coop_result_free(result);
     }
     coop_sandbox_free(sandbox);
+}
+
+static size_t n_stores(coop_trust trust)
+{
+    size_t n = 0;
+
+    while (coop_trust_store(trust, n))
+        n++;
+    return n;
+}
+
+TEST(levels_of_trust)
+{
+    static const struct {
+        coop_trust trust;
+        const char *name;
+        bool may_run, is_sandboxed;
+        size_t stores;
+    } levels[] = {
+        { COOP_TRUST_OWNER, "owner", true, false, 3 },
+        { COOP_TRUST_FULL, "full", true, true, 3 },
+        { COOP_TRUST_INNER, "inner", true, true, 2 },
+        { COOP_TRUST_FAMILIAR, "familiar", false, true, 1 },
+        { COOP_TRUST_PUBLIC, "public", false, true, 0 },
+    };
+    coop_error *err = NULL;
+    coop_trust trust;
+
+    for (size_t i = 0; i < COOP_TRUST_COUNT; i++) {
+        CHECK(coop_trust_parse(levels[i].name, &trust, NULL) == 0 && trust == levels[i].trust);
+        CHECK_STR(coop_trust_name(trust), levels[i].name);
+        CHECK(coop_trust_may_run(trust) == levels[i].may_run);
+        CHECK(coop_trust_is_sandboxed(trust) == levels[i].is_sandboxed);
+        CHECK(n_stores(trust) == levels[i].stores);
+        for (size_t j = 0; j < COOP_TRUST_COUNT; j++)
+            CHECK(coop_trust_resolve(trust, levels[j].trust) == levels[i > j ? i : j].trust);
+    }
+    CHECK_STR(coop_trust_store(COOP_TRUST_FAMILIAR, 0), "social");
+    CHECK(!coop_trust_name(COOP_TRUST_COUNT) && !coop_trust_may_run(COOP_TRUST_COUNT));
+    CHECK(coop_trust_resolve(COOP_TRUST_COUNT, COOP_TRUST_OWNER) == COOP_TRUST_PUBLIC);
+    CHECK(coop_trust_parse("Owner", &trust, &err) < 0 && coop_error_message(err));
+    coop_error_free(err);
 }
 
 TEST(equal_policies_have_equal_digests)

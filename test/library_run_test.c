@@ -1,5 +1,7 @@
 /*
  * library_run_test.c - runs as users of libcoop see them: what is given to a command, and what its result says
+ *
+ * builds: clang asan asan-root
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -188,7 +190,7 @@ TEST(only_passed_variables_of_the_caller_are_seen)
     coop_sandbox *sandbox = new_sandbox();
 
     if (tier_here() == COOP_TIER_NONE)
-        SKIP("this host can hold no wall");
+        SKIP("this host has no isolation layer at all");
     CHECK(setenv("LIBRARY_PASSED", "yes", 1) == 0);
     CHECK(setenv("LIBRARY_SECRET", "no", 1) == 0);
     coop_result *result = run_text(sandbox, "env", &options);

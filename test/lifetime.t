@@ -2,6 +2,8 @@
 # When a box ends, all of it ends: by itself, by timeout, by signal, by the death of any of its
 # processes. And how input, output and status pass while it lives.
 # COOP_TEST_QUICK=1: fewer rounds of killing.
+# builds: asan
+# speed: slow
 . "$(dirname "$0")/tap.sh"
 . "$SRC/test/leftovers.sh"
 mkdir w
@@ -145,9 +147,9 @@ wait $caller 2>/dev/null
 nothing_left "after all that killing nothing is left" "$before" .
 
 # --- killed at any instant -----------------------------------------------------------------------
-rounds=1000
+rounds=$(rounds 1000)
 # As root and as a user, with the program that is installed; fewer where the same ways are taken again.
-case ${COOP_TEST_QUICK-}:${COOP_TEST_WORLD-}:$COOP in 1:* | *:userns:* | *-clang/coop | *-asan/coop) rounds=200 ;; esac
+case ${COOP_TEST_WORLD-}:$COOP in userns:* | *-clang/coop | *-asan/coop) rounds=$(rounds 200) ;; esac
 mark=$(new_mark)
 before=$(snapshot .)
 ok "coop killed at $rounds random instants: no child, no box, no janitor survives" \
@@ -220,13 +222,13 @@ talker=$talk_PID # bash forgets it when the coprocess ends
 exec 8>&"${talk[1]}" 9<&"${talk[0]}"
 eval "exec ${talk[1]}>&-"
 echo one >&8
-read -rt 10 answer <&9
+read -rt "$(scaled 10)" answer <&9
 is "input is passed on at once" "${answer-}" "got one"
 echo two >&8
-read -rt 10 answer <&9
+read -rt "$(scaled 10)" answer <&9
 is "and again" "${answer-}" "got two"
 exec 8>&-
-read -rt 10 answer <&9
+read -rt "$(scaled 10)" answer <&9
 is "and its end" "${answer-}" "end"
 exec 9<&-
 wait "$talker" 2>/dev/null

@@ -1,6 +1,8 @@
 #!/bin/bash
 # What is protected or blocked is watched with --explain where there is FUSE: who wants it is told, and it is refused
 # and looks as without.
+# fuse: both
+# speed: slow
 . "$(dirname "$0")/box.sh"
 chmod 755 "$T"
 
@@ -9,14 +11,14 @@ if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ]; then
     echo secret >ws/.env
     run --json --explain cat .env >document 2>/dev/null
     like "without a usable /dev/fuse it is not watched, and why" "$(seen)" \
-        "^true writing, making and moving; reading only with --explain=all: /dev/fuse"
+        "^true writing, creating and moving; reading only with --explain=all: /dev/fuse"
     is "and refused all the same" "$(jq -r '.exit_code, .stdout.text' document)" 1
     done_testing
 fi
 told() { # HOW [OPTIONS]: its records, a line each
     local how=$1
     shift
-    timeout -k 5 60 "$COOP" run -w "$T/ws" --json --explain "$@" -- sh -c "$how" </dev/null 2>/dev/null >document
+    within 60 "$COOP" run -w "$T/ws" --json --explain "$@" -- sh -c "$how" </dev/null 2>/dev/null >document
     jq -r '.denials[] | [.op, .target, .errno, (.allow // "-"), .count] | map(tostring) | join("|")' document
 }
 
@@ -24,7 +26,7 @@ mkdir -p ws/keys ws/priv other/d && echo secret >ws/.env && echo s >ws/keys/a &&
 cp /bin/true ws/prog
 masks=(--protect keys --protect prog --block priv --ro "$T/other:/opt/other" --block /opt/other/f --block /opt/other/d)
 records() { # EXPLAIN HOW: all fields but the time, then what was printed
-    timeout -k 5 60 "$COOP" run -w "$T/ws" --json "$1" "${masks[@]}" -- sh -c "$2" </dev/null 2>/dev/null >document
+    within 60 "$COOP" run -w "$T/ws" --json "$1" "${masks[@]}" -- sh -c "$2" </dev/null 2>/dev/null >document
     jq -r '(.denials[] | del(.first_ms) | tojson), .stdout.text, .stderr.text' document
 }
 while IFS='|' read -r how expected; do
@@ -62,7 +64,7 @@ is "a mask looks as it does without" "$(looks --explain)" "$(looks)"
 looks() { "$COOP" run -w ws "$@" "${masks[@]}" stat -c '%n %f %s %h %u %g %b' keys priv /opt/other/f /opt/other/d </dev/null 2>&1; }
 is "a directory too" "$(looks --explain)" "$(looks)"
 told 'cat .env' "${masks[@]}" >/dev/null
-like "the result says what is seen" "$(seen)" "^true reading only of what was hidden at the start$"
+like "the result says what is seen" "$(seen)" "^true reading only for files hidden at the start$"
 told "python3 -c 'for i in range(20000):
     try: open(\".env\")
     except OSError: pass'" "${masks[@]}" >/dev/null
@@ -103,19 +105,19 @@ rm -f ws/up ws/done
 
 # As many as there are nodes, and more.
 mkdir -p many/d && (cd many/d && for i in $(seq 10000); do echo s >"$i.key"; done)
-timeout -k 5 120 "$COOP" run -w many --json --explain --protect '*.key' -- sh -c 'cat d/*.key | wc -c' </dev/null 2>/dev/null >document
+within 120 "$COOP" run -w many --json --explain --protect '*.key' -- sh -c 'cat d/*.key | wc -c' </dev/null 2>/dev/null >document
 is "of 10,000 masks each refuses" "$(jq -r '.stdout.text' document)" 0
 is "so many are told" "$(jq '[.denials[].target] | length, (unique | length)' document | xargs)" "200 200"
 is "the others are counted" "$(jq .records.more document)" 56
 like "and the result says that there are others" \
-    "$(seen)" "^true reading only of the first that were hidden"
+    "$(seen)" "^true reading only for the first files hidden"
 rm -rf many
 
 # ---- hostile: it stays refused whatever becomes of who serves it, and nobody outside waits
 
 if real_root; then
     waiting() { # a box that reads .env when ws/cut is there; sets box, init
-        timeout -k 5 60 "$COOP" run -w ws --explain sh -c 'touch up; until test -e cut; do sleep 0.1; done; cat .env; stat -c %s .env' \
+        timeout -k 5 "$(scaled 60)" "$COOP" run -w ws --explain sh -c 'touch up; until test -e cut; do sleep 0.1; done; cat .env; stat -c %s .env' \
             </dev/null >waited 2>&1 &
         box=$!
         await test -e ws/up
@@ -134,7 +136,7 @@ if real_root; then
     waiting
     kill -STOP "$init"
     is "nobody outside is served, or waits for an init that is stopped" \
-        "$(timeout 10 cat "/proc/$init/root/work/.env" 2>&1 | grep -c 'Permission denied')" 1
+        "$(within 10 cat "/proc/$init/root/work/.env" 2>&1 | grep -c 'Permission denied')" 1
     touch ws/cut
     kill -CONT "$init"
     wait $box
@@ -154,6 +156,6 @@ is "the device and the root of it are not in the box" \
     done
 } >questions
 is "the tools tell as well" \
-    "$(timeout -k 5 60 "$COOP" mcp -w ws <questions 2>/dev/null |
+    "$(converse questions "$COOP" mcp -w ws 2>/dev/null |
         jq -r 'select(.id > 0) | tostring | contains("read /work/.env")' | sort | uniq -c | xargs)" "3 true"
 done_testing

@@ -1,5 +1,9 @@
 #!/bin/bash
 # mcp.t - the Model Context Protocol: by hand, with the real SDK and inspector, and with a server of others
+# worlds: root user
+# builds: asan
+# needs: nodejs npm
+# speed: slow
 . "$(dirname "$0")/box.sh"
 
 nap=9000$$ many=8000$$ # by which sleepers are known, whoever else runs this
@@ -16,7 +20,7 @@ serve() { # [OPTIONS]
     rm to from
 }
 say() { printf '%s\n' "$1" >&7; }
-hear() { IFS= read -rt 30 -u 8 answer; } # the next message
+hear() { IFS= read -rt "$(scaled 30)" -u 8 answer; } # the next message
 # The next answer, which is one with an id.
 hear_answer() { while hear; do case $answer in '{"jsonrpc":"2.0","id":'* | '['*) return ;; esac; done; answer=; return 1; }
 ask() { say "$1" && hear_answer; }
@@ -59,6 +63,9 @@ table=(
     'another version of JSON-RPC' '{"jsonrpc":"1.0","id":3,"method":"ping"}' '[.id, .error.code]' '[3,-32600]'
     'an id that is null' '{"jsonrpc":"2.0","id":null,"method":"ping"}' '[.id, .error.code]' '[null,-32600]'
     'an id that is an object' '{"jsonrpc":"2.0","id":{},"method":"ping"}' '[.id, .error.code]' '[null,-32600]'
+    'a NUL in a text' '{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"\u0000"}}' '[.id, .error.code]' '[3,-32700]'
+    'half of a character' '{"jsonrpc":"2.0","id":"h","method":"ping","params":{"a":"\ud800"}}' '[.id, .error.code]' '["h",-32700]'
+    'an id with a NUL' '{"jsonrpc":"2.0","id":"\u0000","method":"ping"}' '[.id, .error.code]' '[null,-32700]'
     'a method that is a number' '{"jsonrpc":"2.0","id":4,"method":4}' '[.id, .error.code]' '[4,-32600]'
     'params that are an array' '{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}' '[.id, .error.code]' '[5,-32602]'
     'an answer to nothing and with nothing' '{"jsonrpc":"2.0","id":6}' '[.id, .error.code]' '[6,-32600]'
@@ -79,7 +86,7 @@ table=(
     'an id that is a text' "$(request '"a \"b\" ü"' ping)" '[.id, .result]' '["a \"b\" ü",{}]'
     'white space around it' "  $(request 20 ping)  " '[.id, .result]' '[20,{}]'
     'params that are missing' '{"jsonrpc":"2.0","id":21,"method":"tools/list"}' '.id' 21
-    'a NUL in a text' "$(tool 22 read_file '{"path":"a\u0000b"}')" '[.id, .error.code]' '[null,-32700]'
+    'a NUL in a text' "$(tool 22 read_file '{"path":"a\u0000b"}')" '[.id, .error.code]' '[22,-32700]'
     'more depth than anybody needs' "$(printf '[%.0s' {1..200})" '[.id, .error.code]' '[null,-32700]'
 )
 for ((i = 0; i < ${#table[@]}; i += 4)); do
@@ -392,7 +399,7 @@ for name in claude-code claude-desktop codex cursor gemini vscode windsurf zed; 
     like "install prints the block of $name" "$out" "client $name"
 done
 is "install writes nothing by itself" "$(ls -A "$HOME")" ""
-is "--write without any client says so" "$("$COOP" mcp install --write)" "no client was found; --client NAME makes its file"
+is "--write without any client says so" "$("$COOP" mcp install --write)" "no client was found; --client NAME creates the file"
 mkdir -p "$HOME/.cursor"
 printf '{"other": 1.50, "mcpServers": {"x": {"command": "y"}}}' >"$HOME/.cursor/mcp.json"
 chmod 640 "$HOME/.cursor/mcp.json"
@@ -404,7 +411,7 @@ is "and keeps what was there" \
 is "with the options that were given" "$(jq -c .mcpServers.coop.args "$HOME/.cursor/mcp.json")" \
     "[\"mcp\",\"--workspace=$T/ws\",\"--as=test:full\"]"
 is "and the rights" "$(stat -c %a "$HOME/.cursor/mcp.json")" 640
-is "a second time changes nothing" "$("$COOP" mcp install --write -w ws --as test:full)" "Cursor: $HOME/.cursor/mcp.json has it already"
+is "a second time changes nothing" "$("$COOP" mcp install --write -w ws --as test:full)" "Cursor: $HOME/.cursor/mcp.json already has it"
 ok "what was written starts a server" bash -c 'jq -r ".mcpServers.coop | .command, .args[]" "$0" | { mapfile -t words; "${words[@]}" --quiet </dev/null; }' <(
     jq '.mcpServers.coop.args -= ["--as=test:full"]' "$HOME/.cursor/mcp.json")
 for group in '--group' '--group-name=team'; do
@@ -419,7 +426,7 @@ is "as it was" "$(cat "$HOME/.cursor/mcp.json")" "$(printf '{ // a comment\n}')"
 ok "and the other clients have theirs" jq -e .mcpServers.coop "$HOME/.gemini/settings.json"
 ok "a file of a named client is made" "$COOP" mcp install --write --client codex
 like "in its own language" "$(cat "$HOME/.codex/config.toml")" '^\[mcp_servers\.coop\]$'
-is "and not twice" "$("$COOP" mcp install --write --client codex)" "Codex: $HOME/.codex/config.toml has it already"
+is "and not twice" "$("$COOP" mcp install --write --client codex)" "Codex: $HOME/.codex/config.toml already has it"
 out=$("$COOP" mcp install --client cursr 2>&1)
 is "a client that nobody knows" $? 2
 like "is told the one that was meant" "$out" "did you mean cursor"
@@ -437,7 +444,7 @@ serve_http() { # [OPTIONS]
 http() { # BYTES: prints the answer
     exec 9<>"/dev/tcp/127.0.0.1/$port"
     printf '%b' "$1" >&9
-    timeout 20 cat <&9
+    within 20 cat <&9
     exec 9>&-
 }
 http_status() { http "$1" | head -n 1 | cut -d ' ' -f 2; }
@@ -449,6 +456,7 @@ post() { # BODY [LINES] [HOST]
 }
 init=$(request 0 initialize '{"protocolVersion":"2025-11-25","capabilities":{}}')
 serve_http
+is "its first words come in this order" "$(sed -n 's/^\(coop mcp [0-9]\|Sandbox\|coop mcp: listening\|coop mcp: token\).*/\1/p' err | tr -d 0-9 | paste -sd ,)" "coop mcp ,Sandbox,coop mcp: listening,coop mcp: token"
 is "it listens on the loopback interface alone" \
     "$(awk -v port=":$(printf %04X "$port")" '$4 == "0A" && index($2, port) { print $2 }' /proc/net/tcp /proc/net/tcp6)" "0100007F:$(printf %04X "$port")"
 out=$(http "$(post "$init")")
@@ -491,16 +499,16 @@ is "a body in chunks" "$(http_status "$chunked$(printf '%x' ${#init})\r\n$init\r
 exec 9<>"/dev/tcp/127.0.0.1/$port"
 whole=$(post "$init" 'Expect: 100-continue\r\n')
 printf '%b' "${whole%%\{*}" >&9
-IFS= read -rt 20 -u 9 line
+IFS= read -rt "$(scaled 20)" -u 9 line
 is "a client that asks whether to go on is told to" "${line%$'\r'}" "HTTP/1.1 100 Continue"
 printf '%b' "{${whole#*\{}" >&9
-like "and then answered" "$(timeout 20 cat <&9)" '^HTTP/1.1 200'
+like "and then answered" "$(within 20 cat <&9)" '^HTTP/1.1 200'
 exec 9>&-
 
 get="GET /mcp HTTP/1.1\\r\\nHost: 127.0.0.1:$port\\r\\nAuthorization: Bearer $token\\r\\nAccept: text/event-stream\\r\\n$with\\r\\n"
 exec 6<>"/dev/tcp/127.0.0.1/$port"
 printf '%b' "$get" >&6
-IFS= read -rt 20 -u 6 line
+IFS= read -rt "$(scaled 20)" -u 6 line
 is "GET is the session's own stream" "${line%$'\r'}" "HTTP/1.1 200 OK"
 is "and there is one" "$(http_status "$get")" 409
 exec 6>&-
@@ -512,6 +520,26 @@ ok "a command runs" await sleeper
 exec 9>&-
 ok "a connection that breaks takes its box along" await no_sleeper
 is "the session lives" "$(http_status "$(post "$(request 4 ping)" "$with")")" 200
+# Without a token: said half, said nothing, said all but with another token and kept open.
+strangers=()
+for ((i = 0; i < 200; i++)); do
+    exec {fd}<>"/dev/tcp/127.0.0.1/$port" || break
+    strangers+=("$fd")
+    case $((i % 3)) in
+    0) printf 'POST /mcp HTTP/1.1\r\nHost: ' >&"$fd" ;;
+    1) printf 'GET / HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n' "$port" >&"$fd" ;;
+    esac 2>/dev/null
+done
+is "two hundred others may connect" "${#strangers[@]}" 200
+is "and a client with the token gets in" "$(http_status "$(post "$(request 4 ping)" "$with")")" 200
+is "again and again" "$(for _ in {1..20}; do http_status "$(post "$(request 4 ping)" "$with")"; done | sort | uniq -c | tr -s ' ')" " 20 200"
+threads=$(ls /proc/"$(pgrep -P "$server" coop-mcp || echo "$server")"/task | wc -l)
+ok "they hold few places ($threads threads)" test "$threads" -lt 120
+for fd in "${strangers[@]}"; do exec {fd}>&-; done
+exec {slow}<>"/dev/tcp/127.0.0.1/$port"
+printf 'POST /mcp HTTP/1.1\r\nHost: ' >&"$slow"
+is "who says half and no more is sent away" "$(timeout 15 cat <&"$slow" | wc -c) ${PIPESTATUS[0]}" "0 0"
+exec {slow}>&-
 is "DELETE ends it" "$(http_status "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nAuthorization: Bearer $token\r\nConnection: close\r\n$with\r\n")" 200
 is "and then it is not there" "$(http_status "$(post "$(request 5 ping)" "$with")")" 404
 kill -TERM "$server"
@@ -526,7 +554,7 @@ serve_http --token-file token
 unlike "a token of one's own is not printed" "$(cat err)" "token"
 token=a-token-of-my-own-choice
 is "and is the one that counts" "$(http_status "$(post "$init")")" 200
-status "a port that is taken is said to be" 125 "$COOP" mcp --http --port "$port"
+status "a port that is taken is said to be" 125 "$COOP" mcp -w ws --http --port "$port"
 kill -TERM "$server"
 wait "$server"
 
@@ -550,7 +578,7 @@ drive() { # DRIVER [ARGUMENTS]
         done) ;;
         *) note "$line" ;;
         esac
-    done < <(timeout 120 node "$SRC/test/mcp/$name.mjs" "$@" 2>driver-err)
+    done < <(within 120 node "$SRC/test/mcp/$name.mjs" "$@" 2>driver-err)
     is "$name: the driver came to its end" "$last" "done"
     [ "$last" = "done" ] || note "$(cat driver-err)"
 }
@@ -611,10 +639,10 @@ drive foreign "$T/ws"
 inspector=("$MCP_NODE/node_modules/.bin/mcp-inspector" --cli "$COOP" mcp --quiet -w "$T/ws")
 fresh
 printf 'hello\n' >ws/a.txt
-out=$(timeout 60 "${inspector[@]}" --method tools/list 2>&1)
-is "the inspector lists the tools" "$(jq -r '.tools | length' <<<"$out")" 17
-out=$(timeout 60 "${inspector[@]}" --method tools/call --tool-name read_file --tool-arg path=a.txt 2>&1)
+out=$(within 60 "${inspector[@]}" --method tools/list 2>&1)
+is "the inspector lists the tools" "$(jq -r '.tools | length' <<<"$out")" 21
+out=$(within 60 "${inspector[@]}" --method tools/call --tool-name read_file --tool-arg path=a.txt 2>&1)
 is "and calls one" "$(jq -r '.content[0].text' <<<"$out")" hello
-out=$(timeout 60 "${inspector[@]}" --method resources/list 2>&1)
+out=$(within 60 "${inspector[@]}" --method resources/list 2>&1)
 is "and lists resources" "$(jq -r '.resources[].uri' <<<"$out")" file:///work/a.txt
 done_testing

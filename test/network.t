@@ -25,7 +25,7 @@ END
 name=coop-test-$$
 python3 server.py "$name" &
 server=$!
-trap 'kill $server; wait $server 2>/dev/null; rm -rf "$T"' EXIT
+trap 'kill $server; wait $server 2>/dev/null; rm -rf "$T" "$T.cache"' EXIT
 await test -e ports
 read -r tcp udp <ports
 

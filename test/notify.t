@@ -1,6 +1,10 @@
 #!/bin/bash
 # The door: what is protected stays as it is against every way to write or make it, and everything
 # else works as if nobody stood there.
+# worlds: root user
+# builds: none
+# needs: attr acl
+# speed: slow
 . "$(dirname "$0")/box.sh"
 # The last: a wildcard in front of other words, which no default has.
 programs=(--ro "$BIN/attack:/attack" --ro "$BIN/behalf:/behalf"
@@ -188,4 +192,24 @@ else
     skip "make -j4" "no make or no compiler"
 fi
 chmod -R u+rwX "$T"/*/area 2>/dev/null
+# ---- what is answered without much looking
+
+mkdir short && : >short/file && mkdir -p short/.git/objects short/sub && : >short/.git/config
+is "a link in /tmp leads into the workspace" "$(inside short sh -c 'ln -s /work/file /tmp/l && echo one >/tmp/l && cat file')" one
+is "a link to a directory too" "$(inside short sh -c 'ln -s /work/sub /tmp/d && echo two >/tmp/d/new && echo three >>/tmp/d/new && cat sub/new | xargs')" "two three"
+refused "and what is protected stays so" inside short sh -c 'ln -s /work /tmp/d && echo x >/tmp/d/.envrc'
+is "a file of /tmp is written as it is" "$(inside short sh -c 'echo a >/tmp/x && echo b >>/tmp/x && mkdir /tmp/y && echo c >/tmp/y/../z && cat /tmp/x /tmp/z | xargs')" "a b c"
+is "a mount below /tmp is not /tmp" "$("$COOP" run -w short --ro short/sub:/tmp/ro --json sh -c 'echo x >/tmp/ro/none; echo x >/tmp/ro/new' </dev/null | jq -r '.denials[] | [.op, .target] | join(" ")' | xargs)" "create /tmp/ro/none write /tmp/ro/new"
+is "two names of one directory" "$(inside short sh -c 'cd sub && echo x >a && mv a b && mv b ./c && mv ./c d && cat d')" x
+refused "the second may not be made" inside short sh -c 'cd .git && mkdir hooks.new && mv hooks.new hooks'
+refused "nor the first taken" inside short sh -c 'cd .git && mv config config.old'
+is "nor is anything of it there" "$(cd short/.git && echo *)" "config hooks.new objects"
+is "a socket that is not there, by every way to its name" "$(inside short python3 -c '
+import errno, os, socket
+os.symlink("nowhere", "dangling")
+for path in "/run/no/such", "no/such", "dangling", "file/such", "file":
+    s = socket.socket(socket.AF_UNIX)
+    try: s.connect(path)
+    except OSError as e: print(errno.errorcode[e.errno])')" "$(printf 'ENOENT\nENOENT\nENOENT\nENOTDIR\nECONNREFUSED')"
+
 done_testing

@@ -1,6 +1,8 @@
 #!/bin/bash
 # The directories that a box makes to hold others, /etc, /etc/ssl and /var among them, are watched with --explain where
 # there is FUSE: what the host has there and the box has not is told, what the box has looks as without.
+# fuse: both
+# speed: slow
 . "$(dirname "$0")/box.sh"
 chmod 755 "$T"
 
@@ -15,14 +17,14 @@ hidden() { jq -r '.records.watched[] | select(.name == "hidden") | "\(.watched) 
 if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ]; then
     run --json --explain cat "$file" >document 2>/dev/null
     like "without a usable /dev/fuse they are not watched, and why" "$(hidden)" \
-        "^false only with --explain=all: /dev/fuse is not there, or may not be used"
+        "^false only with --explain=all: /dev/fuse is missing or not usable"
     is "and nothing is told" "$(jq -c .denials document)" "[]"
     is "and /etc is as it is without" "$(run --explain stat -fc %T /etc 2>/dev/null)" "$(run stat -fc %T /etc 2>/dev/null)"
     done_testing
 fi
 
 records() { # EXPLAIN OPTIONS HOW: all fields but the time, and what was printed
-    eval "timeout -k 5 60 \"$COOP\" run -w \"$T/ws\" --json $1 $2 -- sh -c \"\$3\"" </dev/null 2>/dev/null >document
+    eval "within 60 \"$COOP\" run -w \"$T/ws\" --json $1 $2 -- sh -c \"\$3\"" </dev/null 2>/dev/null >document
     jq -r '(.denials[] | del(.first_ms) | tojson), .stdout.text, .stderr.text, .status' document
 }
 told() { # OPTIONS HOW: its records, a line each
@@ -30,6 +32,28 @@ told() { # OPTIONS HOW: its records, a line each
     jq -r '.denials[] | [.op, .target, .errno, .rule, .origin, .why, (.allow // "-"), .count] | map(tostring) | join("|")' document
 }
 words() { printf '%s' "$1" | sed "s#@F#$file#g; s#@N#${file##*/}#g; s#@D#$directory#g; s#@B#$below#g; s#@T#$T#g; s#@V#2|the box's own view|built-in default|the box does not have it|--ro#g"; }
+
+# ---- the caller's directory stays its own while the box is made: sources may be relative to it
+
+mkdir -p near/ws near/data && echo here >near/ws/file && echo there >near/data/file
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("near/data/socket")'
+while IFS='|' read -r from options command expected; do
+    # shellcheck disable=SC2086 # words
+    is "from $from: --explain $options" "$(cd "$from" && within 60 "$COOP" run --explain $options -- ${command/@T/$T} </dev/null 2>&1)" "$expected"
+done <<'END'
+near|-w ws|cat file|here
+near/ws|-w .|cat file|here
+near/ws|-w ../ws|cat file|here
+near/ws||cat file|here
+near|-w ws --ro ./data:/data|cat /data/file|there
+near|-w ws --rw data:/data|cat /data/file|there
+near|-w ws --ro ./data/file:/etc/data|cat /etc/data|there
+near|-w ws --ro data:/var/lib/data|cat /var/lib/data/file|there
+near|-w ws --socket ./data/socket|stat -c %F @T/near/data/socket|socket
+END
+mkdir gone && (cd gone && rmdir ../gone && within 60 "$COOP" run --explain -w "$T/near/ws" cat file </dev/null) >out 2>&1
+is "a directory of the caller's that was removed does no harm" "$(cat out)" here
+rm -rf near out
 
 mkdir -p dir sub && echo here >dir/own && ln -s "$file" dir/far && ln -s own dir/near && ln -s "$below" dir/deep && echo two >sub/x
 mkdir -p ws/sub && echo note >ws/notes
@@ -66,7 +90,7 @@ done <<'END'
 --ro @T/dir:/etc/links~cat /etc/links/far~read|@F|@V @F|1
 --ro @T/dir:/etc/links~cd /etc/links && cat far~read|@F|@V @F|1
 --rw @T/sub:/var/lib/coop-test/x~cat @F; ls /var/lib/coop-test/x~read|@F|@V @F|1
---restrict sub~cat /work/notes~read|/work/notes|2|sandbox.restrict '/sub'|--restrict|only a part of the workspace is shown, and it is not in that|--restrict /|1
+--restrict sub~cat /work/notes~read|/work/notes|2|sandbox.restrict '/sub'|--restrict|only part of the workspace is shown, and it is outside that part|--restrict /|1
 END
 for how in 'socket.socket(socket.AF_UNIX).connect("@D/coop-test.sock")' 'socket.socket(socket.AF_UNIX).bind("@D/coop-test.sock")' \
     'socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", "@D/coop-test.sock")'; do
@@ -77,25 +101,25 @@ for how in 'socket.socket(socket.AF_UNIX).connect("@D/coop-test.sock")' 'socket.
 done
 told "" true >/dev/null
 like "the result says what is seen, and what not" "$(hidden)" \
-    "^true below directories of the root.* /etc, /etc/ssl and /var.* in /tmp the first look for each name; .* in /run, in /dev, and files of the root only with --explain=all"
+    "^true below directories of the root.* /etc, /etc/ssl and /var.* in /tmp the first lookup of each name; .* in /run, in /dev, and files of the root only with --explain=all"
 
 # ---- /tmp, which the box fills itself: the first look for each name
 
 ours=$(mktemp -d /tmp/coop-places.XXXXXX)
-trap 'rm -rf "$T" "$ours"' EXIT
+trap 'rm -rf "$T" "$T.cache" "$ours"' EXIT
 chmod 755 "$ours" && echo canary >"$ours/file" && cp /bin/true "$ours/program" && mkdir "$ours/sub"
 while IFS='~' read -r how expected; do
     how=${how//@O/$ours}
     is "told: $how" "$(told "" "$how" | cut -d'|' -f 1-3,6-)" "${expected//@O/$ours}"
     is "as with --explain=all: $how" "$(records --explain "" "$how")" "$(records --explain=all "" "$how")"
 done <<'END'
-cat @O/file~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
-cd /tmp && cat ../@O/file~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
-cat /var@O/file~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
-test -e @O~read|@O|2|the box has one of its own there; the host's is not in it|--ro @O|1
-python3 py 'os.listdir("@O/sub")'~read|@O/sub|2|the box has one of its own there; the host's is not in it|--ro @O/sub|1
-python3 py 'os.execv("@O/program", ["x"])'~exec|@O/program|2|the box has one of its own there; the host's is not in it|--ro @O/program|1
-rm -f link; ln -s @O/file link && cat link; rm link~read|@O/file|2|the box has one of its own there; the host's is not in it|--ro @O/file|1
+cat @O/file~read|@O/file|2|the box has its own; the host's is not visible|--ro @O/file|1
+cd /tmp && cat ../@O/file~read|@O/file|2|the box has its own; the host's is not visible|--ro @O/file|1
+cat /var@O/file~read|@O/file|2|the box has its own; the host's is not visible|--ro @O/file|1
+test -e @O~read|@O|2|the box has its own; the host's is not visible|--ro @O|1
+python3 py 'os.listdir("@O/sub")'~read|@O/sub|2|the box has its own; the host's is not visible|--ro @O/sub|1
+python3 py 'os.execv("@O/program", ["x"])'~exec|@O/program|2|the box has its own; the host's is not visible|--ro @O/program|1
+rm -f link; ln -s @O/file link && cat link; rm link~read|@O/file|2|the box has its own; the host's is not visible|--ro @O/file|1
 cat /tmp/no-such-file /tmp/no/such/file; echo x >/tmp/own && cat /tmp/own && cat /tmp/own/x; ls /tmp~
 END
 is "a second look is not" "$(told "" "cat $ours/file; cat $ours/file; cat $ours/sub/x" | cut -d'|' -f 1,2,8)" "read|$ours/file|1"
@@ -150,7 +174,7 @@ for begin in 'sh -lc :' 'bash -lc :' 'bash -ic :' 'zsh -c :' 'git log' 'python3 
         skip_never "not told at its start: $begin" "no ${begin%% *} here"
     fi
 done
-if ! is_root; then
+if ! real_root; then
     is "not told: what the host refuses as well" "$(told "" "cat /etc/shadow; cat /var/spool/cron/root")" ""
     is "nor who makes names there" "$(told "" "mkdir /etc/x /var/x; echo x >/etc/ssl/x; rm /etc/passwd")" ""
 else
@@ -238,7 +262,7 @@ is "init's second thread cannot be stopped or killed" \
 
 start ws --explain
 kill -STOP "$init"
-is "a stopped init makes nobody outside wait, not even root" "$(timeout 10 cat "/proc/$init/root$file" 2>/dev/null || echo refused)" refused
+is "a stopped init makes nobody outside wait, not even root" "$(within 10 cat "/proc/$init/root$file" 2>/dev/null || echo refused)" refused
 kill -CONT "$init"
 finish_box
 
@@ -251,15 +275,15 @@ ask() { # COMMAND: the questions of a client, three times the same
         jq -cn --argjson id $i --arg command "$1" '{jsonrpc: "2.0", id: $id, method: "tools/call", params: {name: "bash", arguments: {command: $command}}}'
     done
 }
-answers() { jq -r 'select(.id > 0) | [(tostring | contains("refused: read '"$file"'")), (tostring | contains("there /proc"))] | join(" ")' | sort | uniq -c | xargs; }
+answers() { jq -r 'select(.id > 0) | [(tostring | contains("denied by the sandbox: read '"$file"'")), (tostring | contains("there /proc"))] | join(" ")' | sort | uniq -c | xargs; }
 ask "cat $file; cat /etc/passwd >/dev/null && ls /etc/ssl >/dev/null && echo there \$(readlink /etc/mtab)" >questions
-is "coop mcp tells of it too" "$("$COOP" mcp -w "$T/ws" <questions 2>/dev/null | answers)" "3 true true"
+is "coop mcp tells of it too" "$(converse questions "$COOP" mcp -w "$T/ws" 2>/dev/null | answers)" "3 true true"
 
 # ---- an ordinary user, where the device is everybody's as on most hosts
 
 if real_root && user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/null; then
     theirs=/coop-test.$$.theirs
-    trap 'rm -rf "$T" "$ours" "$theirs"' EXIT
+    trap 'rm -rf "$T" "$T.cache" "$ours" "$theirs"' EXIT
     mkdir -m 755 $theirs $theirs/far # who knows whether they can reach ours
     mkdir -m 777 $theirs/ws
     mknod -m 666 $theirs/node c 10 229
@@ -276,23 +300,23 @@ if real_root && user=$(id -u nobody 2>/dev/null) && command -v setpriv >/dev/nul
         "$(as_user run -w $theirs/ws --json --explain sh -c "cat $file /etc/shadow; ls -l /etc" </dev/null | jq -c '[.denials[].target]')" "[\"$file\"]"
     is "and sees the same" "$(as_user run -w $theirs/ws --explain sh -c "$looks" </dev/null | md5sum)" \
         "$(as_user run -w $theirs/ws sh -c "$looks" </dev/null | md5sum)"
-    is "their tools tell too" "$(as_user mcp -w $theirs/ws <questions | answers)" "3 true true"
+    is "their tools tell too" "$(converse questions as_user mcp -w $theirs/ws | answers)" "3 true true"
     ask "($looks) | md5sum" >questions
     is "and see the same in each box, of a template or not" \
-        "$(as_user mcp -w $theirs/ws <questions | jq -r 'select(.id > 0) | .result.content[0].text' | grep -o '^[0-9a-f]\{32\}' | uniq -c | awk '{ print $1 }')" 3
+        "$(converse questions as_user mcp -w $theirs/ws | jq -r 'select(.id > 0) | .result.content[0].text' | grep -o '^[0-9a-f]\{32\}' | uniq -c | awk '{ print $1 }')" 3
     ask "cat /etc/far/link; echo there /proc" >questions
     printf '[[sandbox.mounts]]\nsource = "%s"\ntarget = "/etc/far"\nreadonly = true\n' $theirs/far >$theirs/far.toml
     mkdir -m 777 $theirs/ws/sub
     echo secret >$theirs/ws/sub/.env
     printf '[sandbox]\nsame_path = true\n' >$theirs/same.toml
-    ask "cat .env; cat ../errors.py; mkdir ../new; mkdir .vscode; echo x >made && rm made && echo there" >questions.same
+    ask "cat .env; cat ../errors.py; mkdir ../new; mkdir .vscode; f=\$(mktemp made.XXXXXX) && rm \$f && echo there" >questions.same # three at once, so names differ
     is "a workspace at its own path is protected as ever, and what lies beside it is told" \
-        "$(as_user mcp -w $theirs/ws/sub --config $theirs/same.toml <questions.same | jq -r 'select(.id > 0) | .result.content[0].text' |
-            grep -oE '^there$|refused: [a-z]* [^:]*|secret|Read-only' | sed "s#$theirs##" | sort | uniq -c | xargs)" \
-        "3 Read-only 3 refused: create /ws/new 3 refused: create /ws/sub/.vscode 3 refused: read /ws/errors.py 3 refused: read /ws/sub/.env 3 there"
+        "$(converse questions.same as_user mcp -w $theirs/ws/sub --config $theirs/same.toml | jq -r 'select(.id > 0) | .result.content[0].text' |
+            grep -oE '^there$|denied by the sandbox: [a-z]* [^:]*|secret|Read-only' | sed "s#$theirs##" | sort | uniq -c | xargs)" \
+        "3 Read-only 3 denied by the sandbox: create /ws/new 3 denied by the sandbox: create /ws/sub/.vscode 3 denied by the sandbox: read /ws/errors.py 3 denied by the sandbox: read /ws/sub/.env 3 there"
     is "with the errno that it had" \
-        "$(as_user mcp -w $theirs/ws/sub --config $theirs/same.toml <questions.same | jq -r 'select(.id > 0) | .result.structuredContent.denials[] | select(.op == "create" or .op == "read") | .errno' | xargs)" \
+        "$(converse questions.same as_user mcp -w $theirs/ws/sub --config $theirs/same.toml | jq -r 'select(.id > 0) | .result.structuredContent.denials[] | select(.op == "create" or .op == "read") | .errno' | xargs)" \
         "13 2 30 13 13 2 30 13 13 2 30 13"
-    is "and what lies behind what is mounted there" "$(as_user mcp -w $theirs/ws --config $theirs/far.toml <questions | answers)" "3 true true"
+    is "and what lies behind what is mounted there" "$(converse questions as_user mcp -w $theirs/ws --config $theirs/far.toml | answers)" "3 true true"
 fi
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Privileges and identity: no capability, no way to get one, and whose files the command makes.
+# builds: clang asan asan-root
 . "$(dirname "$0")/box.sh"
 owner() { stat -c %u:%g "$@"; }
 
@@ -26,6 +27,14 @@ for attempt in 'chown 1 f' 'chown 65534 f' 'mount -t tmpfs t /tmp' 'umount /tmp'
     '/usr/sbin/ip link set lo down' 'chmod u+s /bin/su' 'cat /etc/shadow' 'dmesg' '/usr/sbin/swapoff /dev/null' 'kill -9 1 && ! kill -0 1'; do
     refused "root inside may not: $attempt" run --uid 0 sh -c "touch f; $attempt"
 done
+for options in "" "--explain" "--no-protect" "--profile dev"; do
+    # shellcheck disable=SC2086
+    is "root inside keeps what it has made${options:+, $options}" \
+        "$(run --uid 0 $options sh -c 'touch f /tmp/g && chown 0:0 f /tmp/g && chown root f && chgrp 0 f && chown -h 0 f && cp -p f h && install -o 0 -g 0 f i && stat -c %u:%g f /tmp/g h i | sort -u; rm f h i' 2>&1)" 0:0
+done
+# What a packer of another user has packed.
+tar -cf ws/packed.tar --owner=1234 --group=1234 -C "$SRC" LICENSE
+is "an archive of somebody else, as the manual says" "$(run --uid 0 sh -c 'tar -xf packed.tar --no-same-owner && stat -c %u:%g LICENSE; rm LICENSE packed.tar' 2>&1)" 0:0
 
 # ---- whose files it makes
 
@@ -76,7 +85,7 @@ elif real_root; then
         fi
         out=$(cd other && setpriv --reuid 12345 --regid 12345 --clear-groups "$T/$program" run true 2>&1 </dev/null)
         is "coop refuses to run $program" "$?" 125
-        like "and says so" "$out" 'refuses to run setuid'
+        like "coop says why it does not run $program" "$out" 'refusing to run setuid'
     done
     cp "$COOP" capable && chmod 755 capable
     if setcap cap_net_raw+ep capable 2>/dev/null; then
@@ -85,7 +94,7 @@ elif real_root; then
         for sub in run plan; do
             out=$(cd other && setpriv --reuid 12345 --regid 12345 --clear-groups "$T/capable" $sub true 2>&1 </dev/null)
             is "coop refuses to $sub with file capabilities" "$?" 125
-            like "and says so" "$out" 'file capabilities'
+            like "coop says why it does not $sub" "$out" 'file capabilities'
         done
         out=$(setpriv --reuid 12345 --regid 12345 --clear-groups "$COOP" run -w other true 2>&1 </dev/null)
         is "without them the same user may" "$?" 0

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Protected paths: what usually holds secrets cannot be read, what makes the owner's tools run something
 # cannot be written, nothing is left behind, and git goes on working.
+# needs: nodejs
+# speed: slow
 . "$(dirname "$0")/box.sh"
 export HOME="$T/home" XDG_CACHE_HOME="$T/cache" GIT_CONFIG_NOSYSTEM=1
 mkdir home
@@ -53,7 +55,7 @@ printf '[sandbox]\nenabled = true\n[[users]]\nname = "bob"\ntrust = "full"\nmatc
 for option in --no-protect --unprotect=.env; do
     status "$option is not for others than the owner" 125 run --config people.toml --as signal:+2 "$option" true
 done
-like "which is said" "$(run --config people.toml --as signal:+2 --no-protect true 2>&1)" "--no-protect is for the owner, and 'signal:\+2' has the trust 'full'"
+like "the message says who may use --no-protect" "$(run --config people.toml --as signal:+2 --no-protect true 2>&1)" "--no-protect is for the owner only, and 'signal:\+2' has the trust 'full'"
 ok "--protect is for everybody" run --config people.toml --as signal:+2 --protect x true
 is "--unprotect makes an exception" "$(run --unprotect .env cat .env)" "content of .env"
 refused "and only the one" run --unprotect .env cat a/.env
@@ -129,7 +131,8 @@ rm -f ws/hard ws/node_modules/p/hard ws/x; [ ! -e ws/moved ] || mv ws/moved ws/a
 refused "seen through another mount, it is hidden too" run --ro "$T/ws:/other" cat /other/.env
 refused "and through a mount of what the workspace is in" run --ro "$T:/above" cat /above/ws/a/.env
 refused "and through one of a part" run --ro "$T/ws/a:/part" cat /part/b/db_password.txt
-is "what is mounted over it is seen" "$(mkdir over && echo over >over/.env && run --ro "$T/over:/work/a" cat a/.env)" over
+is "what is mounted over it is seen" "$(mkdir over && echo over >over/.env && run --ro "$T/over/.env:/work/a/.env" cat a/.env)" over
+refused "unless its own name is hidden" run --ro "$T/over:/work/a" cat a/.env
 
 mkdir ws/closed && echo closed >ws/closed/.env
 if real_root; then chown 12345 ws/closed; fi
@@ -244,6 +247,7 @@ rm -rf way
 
 # ---- large trees are remembered, and changes seen
 
+rm -rf cache
 mkdir big && python3 -c '
 import os
 for i in range(60):
@@ -351,7 +355,7 @@ ok "git works in it" box outer sh -ec 'cd inner; git --no-optional-locks status;
 ok "and it can be removed" box outer sh -ec 'rm -rf inner/.git/hooks inner/.git/config inner/.git/objects'
 refused "but not made anew with hooks" box outer sh -c 'mkdir -p inner/.git/hooks && echo x >inner/.git/hooks/pre-commit'
 
-is "what is there already is no attempt to make it" "$(box outer sh -c 'mkdir -p .git/hooks && echo made' 2>&1)" made
+is "what already exists is no attempt to make it" "$(box outer sh -c 'mkdir -p .git/hooks && echo made' 2>&1)" made
 is "nor is it recorded" "$("$COOP" run -w outer --json mkdir -p .git/hooks | python3 -c 'import json, sys; print(json.load(sys.stdin)["denials"])')" "[]"
 refused "in it nothing is made" box outer mkdir -p .git/hooks/x
 like "nor is mkdir alone told anything else" "$(box outer mkdir .git/hooks 2>&1)" "File exists"

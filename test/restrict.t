@@ -182,4 +182,85 @@ END
 ok "expectations are decided so" env -C ws "$COOP" check --config "$T/conf/expect.toml"
 # A sanitizer wants more memory than a process in a box has where no cgroup holds the limit.
 grep -qa __asan_init "$COOP" || ok "and are so in a real box" env -C ws "$COOP" check --live --config "$T/conf/expect.toml"
+
+# ---- mounts that were named before: a restriction narrows them too, unless they are named again
+
+mkdir -p cache store && chmod 777 cache store
+try='for p in /cache /store /work/src /work; do ls $p >/dev/null 2>&1 || { echo "$p none"; continue; }; touch $p/t 2>/dev/null && echo "$p rw" || echo "$p ro"; rm -f $p/t; done 2>/dev/null'
+does() { "$COOP" run -q -w ws "$@" -- sh -c "$try" 2>/dev/null </dev/null | xargs; }
+cat >conf/mounts.toml <<END
+[sandbox]
+enabled = true
+mounts = [
+    { source = "$T/cache", target = "/cache" },
+    { source = "$T/store", target = "/store" },
+]
+[memory]
+directory = "$T/memory"
+[[users]]
+name = "rita"
+trust = "inner"
+match = ["x:rita"]
+sandbox = { readonly = true }
+[[users]]
+name = "remi"
+trust = "inner"
+match = ["x:remi"]
+sandbox = { readonly = true, mounts = [{ source = "$T/cache", target = "/cache" }] }
+[[users]]
+name = "ruth"
+trust = "inner"
+match = ["x:ruth"]
+sandbox = { restrict = "src" }
+[[users]]
+name = "walt"
+trust = "inner"
+match = ["x:walt"]
+[[cron]]
+name = "nightly"
+user = "walt"
+schedule = "0 3 * * *"
+command = ["true"]
+sandbox = { readonly = true }
+[[cron]]
+name = "kept"
+user = "remi"
+schedule = "0 3 * * *"
+command = ["true"]
+sandbox = { readonly = true }
+END
+chmod 600 conf/mounts.toml
+C=(--config conf/mounts.toml)
+is "a file's mounts" "$(does "${C[@]}")" "/cache rw /store rw /work/src rw /work rw"
+is "--read-only" "$(does "${C[@]}" --read-only)" "/cache ro /store ro /work/src ro /work ro"
+is "--read-only, one named again" "$(does "${C[@]}" --read-only --rw "$T/cache:/cache")" "/cache rw /store ro /work/src ro /work ro"
+is "whatever the order" "$(does "${C[@]}" --rw "$T/cache:/cache" --read-only)" "/cache rw /store ro /work/src ro /work ro"
+is "--restrict" "$(does "${C[@]}" --restrict src)" "/cache none /store none /work/src rw /work ro"
+is "--restrict, one named again" "$(does "${C[@]}" --restrict src --ro "$T/cache:/cache")" "/cache ro /store none /work/src rw /work ro"
+is "both" "$(does "${C[@]}" --restrict src --read-only)" "/cache none /store none /work/src ro /work ro"
+is "a user" "$(does "${C[@]}" --as x:walt)" "/cache rw /store rw /work/src rw /work rw"
+is "a user who may only read" "$(does "${C[@]}" --as x:rita)" "/cache ro /store ro /work/src ro /work ro"
+is "a user's own mount is as it is named" "$(does "${C[@]}" --as x:remi)" "/cache rw /store none /work/src ro /work ro"
+is "a user who sees a part" "$(does "${C[@]}" --as x:ruth)" "/cache none /store none /work/src rw /work ro"
+is "a cron entry" "$(does "${C[@]}" --cron nightly)" "/cache ro /store ro /work/src ro /work ro"
+is "a cron entry above a user's own mount" "$(does "${C[@]}" --cron kept)" "/cache ro /store none /work/src ro /work ro"
+printf '[sandbox]\nreadonly = true\n' >ws/coop.toml
+is "a project's file" "$(does "${C[@]}")" "/cache ro /store ro /work/src ro /work ro"
+rm ws/coop.toml
+is "memory can be written by those who may write" "$("$COOP" run -q -w ws "${C[@]}" --as x:walt -- sh -c 'for s in /memory/*; do touch $s/t && rm $s/t && echo rw; done' | sort -u)" rw
+is "and not by those who may only read" "$("$COOP" run -q -w ws "${C[@]}" --as x:rita -- sh -c 'for s in /memory/*; do touch $s/t 2>/dev/null || echo ro; done' 2>/dev/null | sort -u)" ro
+is "--read-only says the same of memory" "$("$COOP" run -q -w ws "${C[@]}" --as x:walt --read-only -- sh -c 'for s in /memory/*; do touch $s/t 2>/dev/null || echo ro; done' 2>/dev/null | sort -u)" ro
+is "a part leaves memory" "$("$COOP" run -q -w ws "${C[@]}" --as x:ruth -- ls /memory | wc -l)" "$("$COOP" run -q -w ws "${C[@]}" --as x:walt -- ls /memory | wc -l)"
+like "coop why says it" "$("$COOP" why -w ws "${C[@]}" --read-only write /cache/x)" "^denied: write /cache/x"
+like "coop plan shows it" "$("$COOP" plan -w ws "${C[@]}" --read-only true)" "bind read-only '$T/cache' at '/cache'"
+tool() { # who, path: what write_file says
+    printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"write_file\",\"arguments\":{\"path\":\"$2\",\"content\":\"x\"}}}" |
+        "$COOP" mcp --config conf/mounts.toml --workspace ws --as "x:$1" 2>/dev/null | jq -r 'select(.id == 2).result.isError' | sed 's/null/false/'
+}
+is "tools: who may write" "$(tool walt /cache/f)" false
+is "tools: who may only read" "$(tool rita /cache/f)" true
+is "tools: what is named again" "$(tool remi /cache/f)" false
+is "tools: who sees a part" "$(tool ruth /cache/f)" true
 done_testing

@@ -1,5 +1,7 @@
 #!/bin/bash
 # A directory of the host as the box's root: paths, the top level, git, nothing left behind.
+# builds: asan
+# speed: slow
 . "$(dirname "$0")/box.sh"
 command -v git >/dev/null || { skip_never "the root view" "needs git"; done_testing; }
 
@@ -162,16 +164,32 @@ exec 6>&-
 
 # ---- what the project has under names of the box
 
-mkdir -p p/bin p/tmp && echo mine >p/bin/tool && echo t >p/tmp/t
-is "is not shown, and the box works" "$(in_root 'ls /bin/tool /tmp/t 2>&1 | grep -c "No such"; echo x >/tmp/y; cat /tmp/y')" $'2\nx'
-is "it is as it was" "$(cat p/bin/tool p/tmp/t; ls p/tmp)" $'mine\nt\nt'
-like "coop plan says so" "$("$COOP" plan --root p true)" 'not shown, because the box has its own:'
-is "also as JSON" "$("$COOP" plan --root p --json true | jq -c '.not_shown | sort')" '["bin","tmp"]'
-is "coop run says so in a line" "$(root true 2>&1)" "coop run: not shown of '$T/p', because the box has its own: bin, tmp"
-is "not with --quiet" "$(root --quiet true 2>&1)" ""
-is "the result has it" "$(root --json true 2>/dev/null | jq -r .note)" "not shown of '$T/p', because the box has its own: bin, tmp"
-is "on a terminal too" "$(root --tty true 2>&1 | grep -c 'because the box has its own: bin, tmp')" 1
-rm -r p/bin p/tmp
+names=$("$COOP" run -w ws sh -c 'ls -A /' </dev/null | grep -vx work; echo nix)
+for name in $names; do
+    mkdir "p/$name"
+    status "a project's own /$name is not hidden: the root is refused" 125 root true
+    rmdir "p/$name"
+done
+mkdir -p p/lib p/tmp && echo mine >p/lib/tool && ln -s nowhere p/bin
+sentence="the directory '$T/p' cannot be the root, because the box has its own: bin, lib, tmp"
+like "with a sentence that lists the names" "$(root true 2>&1)" "coop run: $sentence"
+like "and says what to do instead" "$(root true 2>&1)" "show it as the workspace instead: --workspace"
+is "which works" "$("$COOP" run -w "$T/p" cat lib/tool </dev/null)" mine
+like "coop plan says the same" "$("$COOP" plan --root p true 2>&1)" "because the box has its own: bin, lib, tmp"
+like "coop why too" "$("$COOP" why --root p read /lib/tool 2>&1)" "because the box has its own: bin, lib, tmp"
+not_ok "and does not answer" "$COOP" why --root p read /src/app.ts
+printf '[sandbox]\nenabled = true\nroot = "%s"\n' "$T/p" >root.toml
+ok "a configuration beside the project is approved first" "$COOP" allow root.toml
+status "a configuration's root too" 125 "$COOP" run --config root.toml true
+like "coop check finds it" "$("$COOP" check --config root.toml 2>&1)" "because the box has its own: bin, lib, tmp"
+not_ok "as an error" "$COOP" check --config root.toml
+like "the tools of coop mcp say so" "$(printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+    '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_dir","arguments":{"path":"/"}}}' | "$COOP" mcp --config root.toml 2>&1)" "because the box has its own: bin, lib, tmp"
+status "only what is shown counts: --restrict" 0 root --restrict src true
+rm -r p/lib p/tmp p/bin
+is "names that merely begin so are the project's" "$(mkdir p/library p/bin2; in_root 'ls -d /library /bin2'; rmdir p/library p/bin2)" $'/bin2\n/library'
+in_root 'mkdir /lib /var /nix/x; echo x >/lib/x; echo x >/tmp/x; echo x >/run/x; ln -sfn src /etc' 2>/dev/null
+is "what a command makes under such names is not the project's" "$(cd p && ls -dA lib var nix tmp run etc 2>/dev/null)" ""
 
 # ---- read-only
 
@@ -201,6 +219,7 @@ mounts = [
   { source = "$T/cache", target = "/cache/", readonly = true },
 ]
 END
+ok "this one is approved, too" "$COOP" allow coop.toml
 is "the configuration says the same; the later of two mounts wins" "$("$COOP" run --config coop.toml sh -c 'cat /src/app.ts /cache/npm/pkg; touch /x /cache/x; pwd' 2>/dev/null </dev/null)" $'app\npkg\n/'
 not_ok "root and workspace exclude each other" "$COOP" run --root p -w ws true
 like "with a reason" "$("$COOP" run --root p -w ws true 2>&1)" "root 'p' and the workspace 'ws' exclude each other"
@@ -347,4 +366,51 @@ for i in 1 2 3 4 5; do
 done
 is "killed at once, nothing has changed" "$(snapshot)" "$before"
 unlike "and no mount is left on the host" "$(cat /proc/self/mountinfo)" "$T"
+# ---- what git has recorded, and is not there
+
+said="git has recorded files under names that the box has itself, and would take them for removed"
+git init -q rec && git -C rec config user.email a@example.org && git -C rec config user.name a
+echo 1 >rec/a && git -C rec add a && git -C rec commit -qm one && git -C rec checkout -qb other
+mkdir -p rec/tmp && echo t >rec/tmp/t && git -C rec add -A && git -C rec commit -qm two && git -C rec checkout -q -
+ok "a branch without them" "$COOP" run --root rec git status
+"$COOP" run --root rec git checkout -q other >/dev/null 2>&1 </dev/null
+is "one with them, checked out inside" "$(git -C rec ls-files tmp)" tmp/t
+out=$("$COOP" run --root rec sh -c 'git add -A && git commit -qm gone' 2>&1 </dev/null)
+is "the next box is refused" "$?" 125
+like "with the names" "$out" "$said: tmp"
+is "nothing was recorded as removed" "$(git -C rec log -1 --format=%s)" two
+for version in 2 3 4; do
+    git -C rec update-index --index-version $version
+    like "coop plan, index version $version" "$("$COOP" plan --root rec true 2>&1)" "$said: tmp"
+done
+like "coop why" "$("$COOP" why --root rec read /a 2>&1)" "$said"
+ok "as a workspace it is shown" "$COOP" run -w rec git status
+git -C rec worktree add -q ../linked other 2>/dev/null || git -C rec worktree add -q --detach ../linked other
+rm -r linked/tmp
+like "a linked worktree" "$("$COOP" run --root linked true 2>&1)" "$said"
+git -C rec checkout -qf "$(git -C rec rev-list --max-parents=0 HEAD)" && rm -rf rec/tmp
+ok "another branch is shown" "$COOP" run --root rec git status
+git init -q split && mkdir split/tmp && echo 1 >split/tmp/t && echo 2 >split/a && git -C split add -A && git -C split update-index --split-index
+echo 3 >split/b && git -C split add b && rm -r split/tmp
+isnt "a split index" "$(find split/.git -name 'sharedindex.*')" ""
+like "the rest of it counts" "$("$COOP" run --root split true 2>&1)" "$said: tmp"
+if git init -q --object-format=sha256 rec256 2>/dev/null; then
+    mkdir rec256/run && echo 1 >rec256/run/r && git -C rec256 add -A && rm -r rec256/run
+    like "with longer hashes" "$("$COOP" run --root rec256 true 2>&1)" "$said: run"
+fi
+# ---- names that only the boxes of other hosts have
+
+mkdir -p other shared/w
+for name in lib32 libx32 nix; do
+    for options in "" "--no-protect"; do
+        # shellcheck disable=SC2086 # words
+        "$COOP" run -q --root other $options sh -c 'mkdir x; mkdir "/$1"; mv x "$1"; ln -s /tmp "$1"; echo x >"$1"; rm -rf x' sh $name >/dev/null 2>&1 </dev/null
+        is "nobody makes /$name: $options" "$(ls -A other)" ""
+    done
+done
+ok "so that the next box starts" "$COOP" run --root other sh -c 'mkdir -p src/nix src/lib32 && echo x >src/nix/x'
+is "below the top they are free" "$(cat other/src/nix/x)" x
+for target in /nix/w /var/w /run/w; do
+    is "a mount at $target can be written" "$("$COOP" run --root other --rw "$T/shared/w:$target" sh -c 'echo y >"$1/f" && cat "$1/f" && mkdir "$1/d" && rmdir "$1/d"' sh $target </dev/null)" y
+done
 done_testing

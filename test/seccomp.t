@@ -29,7 +29,7 @@ unlike "dev: what it opens gets through" \
 # The twin. Left out here is what a kernel refuses to everybody, or has no more.
 "$BIN/syscalls" outside >answers.outside
 twins="mount umount2 chroot open_tree mount_setattr unshare setns clone3 clone-newns clone-newcgroup clone-newuts
-    clone-newipc clone-newuser clone-newpid clone-newnet clone-all clone-rubbish ptrace process_vm_readv
+    clone-newipc clone-newuser clone-newpid clone-newnet clone-all clone-rubbish clone-thread close_range-unshare ptrace process_vm_readv
     process_vm_writev pidfd_getfd add_key request_key keyctl perf_event_open io_uring_setup io_uring_enter
     io_uring_register name_to_handle_at settimeofday adjtimex clock_adjtime personality(0x400000)
     personality(0x100000) personality(0x40000) ioctl(0x5412) ioctl(0x541c) ioctl(0x5423)

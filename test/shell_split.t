@@ -1,12 +1,13 @@
 #!/bin/bash
 # shell_split.t - the shell splitter against bash and dash: what they run is what it lists
+# worlds: user
 . "$(dirname "$0")/tap.sh"
 
 # Neither the compiler nor the user makes a difference: other worlds see a sample.
-n=${COOP_TEST_TEXTS:-3000}
+n=$(rounds 3000)
 case ${COOP_TEST_BUILD-}:${COOP_TEST_WORLD-here} in
-*/build:root | *:here) ;;
-*) n=300 ;;
+*/build:user | */build:root | *:here) ;;
+*) n=$(rounds 300) ;;
 esac
 
 for program in python3 bash dash; do

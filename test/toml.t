@@ -1,5 +1,6 @@
 #!/bin/bash
 # toml.t - coop config decode: the public conformance files, and files that want to hurt
+# worlds: user
 . "$(dirname "$0")/tap.sh"
 
 # ---- conformance

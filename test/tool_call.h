@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "test/tool_world.h"
 #include "tools/tool.h"
 

@@ -17,7 +17,7 @@
 #include "coop/policy.h"
 #include "policy/policy.h"
 #include "test/check.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 
 static char world_top[256]; /* holds "work", "outside" and "tmp" */
 static coop_policy *world_policy;

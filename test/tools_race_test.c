@@ -5,13 +5,17 @@
  * file for a link to a secret, a plain directory for one that is protected. Meanwhile every file tool
  * is called, over and over, on paths through these names. Whatever the timing: nothing outside the
  * workspace is read, made, changed, moved or removed, and nothing hidden is read.
+ *
+ * worlds: root user
+ * builds: asan
+ * speed: slow
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "test/tool_world.h"
 #include "tools/tool.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "coop/coop.h"
 #include "test/check.h"
 

@@ -291,6 +291,40 @@ def restored():
     s.close()
 
 
+def has_process(text):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if text.encode() in f.read().split(b"\0"):
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def hung_up():
+    """A stopped coop whose terminal goes away: the shell may pass that on, or be dead already."""
+    for shell in (("bash", "--norc", "--noprofile", "-i"), ("sh", "-i")):
+        for is_killed in (False, True):
+            for text in ("", "trap '' HUP; "):
+                n = f"{MARK}{len(text) + is_killed}{len(shell)}"
+                s = Session(*shell)
+                s.send(f'"{COOP}" run -t -c "{text}sleep {n} & echo ready; wait; sleep {n}"\n'.encode())
+                s.expect(rb"[\r\n]ready")
+                s.send(b"\x1a")
+                stopped = s.expect(rb"(?i)stopped")
+                if is_killed:
+                    os.kill(s.pid, signal.SIGKILL)
+                os.close(s.fd)
+                s.fd = os.open("/dev/null", os.O_RDWR)
+                end = time.monotonic() + 20
+                while has_process(n) and time.monotonic() < end:
+                    time.sleep(0.02)
+                check(f"a stopped box ends with its terminal ({shell[0]}{', killed' * is_killed}{', hang-ups ignored' * bool(text)})",
+                      stopped and not has_process(n), (stopped, s.seen[-200:]))
+                s.close()
+
+
 def hostile():
     s = tty("--", "python3", "-c", """
 import fcntl, os, termios
@@ -357,7 +391,7 @@ def much():
     s.close()
 
 
-for scenario in (own_terminal, statuses, size, keys, suspend, job_control, restored, hostile, much):
+for scenario in (own_terminal, statuses, size, keys, suspend, job_control, restored, hung_up, hostile, much):
     try:
         scenario()
     except Exception as e:  # a scenario that cannot even go on has failed

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What a command sees: exactly the default view, and nothing else of the host.
+# builds: clang asan asan-root
 . "$(dirname "$0")/box.sh"
 echo mine >ws/canary-in && echo secret >canary-out
 words() { sort | xargs; }
@@ -122,7 +123,7 @@ echo secret >own/conf/in/data && echo secret >own/a/conf/f && echo here >own/tmp
 is "a directory of the host at /tmp is that directory" "$(run -w own --rw own/tmp:/tmp -c 'cat /tmp/inside; echo back >/tmp/f')" here
 is "and keeps what is written" "$(cat own/tmp/f)" back
 case $T in
-/tmp/*) is "a workspace at /tmp, too" "$("$COOP" run --no-protect --same-path -w /tmp cat "$T/own/tmp/inside" </dev/null)" here ;;
+/tmp/*) is "a workspace at /tmp, too" "$("$COOP" run --no-protect --yes-whole-home --same-path -w /tmp cat "$T/own/tmp/inside" </dev/null)" here ;;
 *) skip_never "a workspace at /tmp" "the tests' own directory is not in it" ;;
 esac
 out=$(run -w own --rw own/x:/run true 2>&1)

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Hidden directories of the root are watched with --explain where there is FUSE: what was looked for is told,
 # nothing is found, and nobody can be made to wait for ever.
+# fuse: both
+# speed: slow
 . "$(dirname "$0")/box.sh"
 chmod 755 "$T"
 
@@ -9,7 +11,7 @@ if ! [ -r /dev/fuse ] || ! [ -w /dev/fuse ]; then
     run --json --explain true >document 2>/dev/null
     like "without a usable /dev/fuse they are not watched, and why" \
         "$(jq -r '.records.watched[] | select(.name == "hidden") | "\(.watched) \(.note)"' document)" \
-        "^false only with --explain=all: /dev/fuse is not there, or may not be used"
+        "^false only with --explain=all: /dev/fuse is missing or not usable"
     is "and nothing of the root is made for it" "$(run --explain ls / 2>/dev/null)" "$(run ls / 2>/dev/null)"
     done_testing
 elif ! real_root; then
@@ -18,12 +20,12 @@ elif ! real_root; then
 fi
 hidden=/coop-test.$$ theirs=/coop-test.$$.theirs
 mkdir -m 755 $hidden $hidden/sub && echo secret >$hidden/file && cp /bin/true $hidden/program
-trap 'rm -rf "$T" "$hidden" "$theirs"' EXIT
+trap 'rm -rf "$T" "$T.cache" "$hidden" "$theirs"' EXIT
 
 told() { # HOW [OPTIONS]: its records, a line each
     local how=${1//@/$hidden}
     shift
-    timeout -k 5 60 "$COOP" run -w "$T/ws" --json --explain "$@" -- sh -c "$how" </dev/null 2>/dev/null >document
+    within 60 "$COOP" run -w "$T/ws" --json --explain "$@" -- sh -c "$how" </dev/null 2>/dev/null >document
     jq -r '.denials[] | [.op, .target, .errno, (.allow // "-"), .count] | map(tostring) | join("|")' document |
         sed "s#$hidden#@#g"
 }
@@ -101,7 +103,7 @@ for pid in range(1, 30):
                     pass
 print(got)
 END
-is "nor do its descriptors open" "$(timeout -k 5 60 "$COOP" run -w ws --explain python3 descriptors.py </dev/null 2>/dev/null)" "[]"
+is "nor do its descriptors open" "$(within 60 "$COOP" run -w ws --explain python3 descriptors.py </dev/null 2>/dev/null)" "[]"
 is "the device is not in the box" "$(run --explain sh -c 'ls -l /proc/self/fd | grep -c fuse' 2>/dev/null)" 0
 
 looping() { # a box in which many look into a trap at once; sets box, init
@@ -123,14 +125,14 @@ wait $box 2>/dev/null
 looping
 kill -STOP "$init"
 is "a stopped init makes nobody outside wait, not even root" \
-    "$(timeout 10 ls "/proc/$init/root$hidden" 2>/dev/null || echo "refused")" refused
+    "$(within 10 ls "/proc/$init/root$hidden" 2>/dev/null || echo "refused")" refused
 kill -9 $box
 ok "and a stopped one goes as well" await 20 gone "$init"
 wait $box 2>/dev/null
 
 # Whoever administers the host can cut it off; the box goes on.
 is "and can be cut off from outside, after which nothing is watched and nobody waits" \
-    "$(timeout -k 5 60 "$COOP" run -w ws --explain sh -c "touch up; while ! test -e cut; do sleep 0.1; done; cat $hidden/file 2>&1 | grep -ciE 'connected|abort'" </dev/null 2>/dev/null &
+    "$(timeout -k 5 "$(scaled 60)" "$COOP" run -w ws --explain sh -c "touch up; while ! test -e cut; do sleep 0.1; done; cat $hidden/file 2>&1 | grep -ciE 'connected|abort'" </dev/null 2>/dev/null &
         running=$!
         await test -e ws/up
         init=$(pgrep -P "$(pgrep -P $running)" -x coop-init)

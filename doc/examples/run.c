@@ -1,5 +1,5 @@
 /*
- * run.c - run one command in a sandbox and say what came of it
+ * run.c - run one command in a sandbox and report the result
  *
  *   cc run.c $(pkg-config --cflags --libs libcoop) -o run
  *   ./run DIRECTORY COMMAND [ARG...]

@@ -11,6 +11,7 @@
 #include "coop/result.h"
 #include "coop/run.h"
 #include "coop/tools.h"
+#include "coop/trust.h"
 #include "coop/version.h"
 
 #endif

@@ -51,10 +51,11 @@ typedef enum coop_limit {
     COOP_LIMIT_CPU_SECONDS, /* CPU time of each process */
     COOP_LIMIT_FILE_SIZE,   /* bytes of each file written */
     COOP_LIMIT_OPEN_FILES,  /* descriptors of each process */
-    COOP_LIMIT_TMP_SIZE,    /* bytes of /tmp, /var/tmp, /run and /dev/shm together */
-    COOP_LIMIT_COUNT
+    COOP_LIMIT_TMP_SIZE     /* bytes of /tmp, /var/tmp, /run and /dev/shm together */
 } coop_limit;
-#define COOP_LIMIT_NONE UINT64_MAX
+/* Old: a later library may have more. Not in the next release. */
+#define COOP_LIMIT_COUNT (COOP_LIMIT_TMP_SIZE + 1)
+#define COOP_LIMIT_NONE  UINT64_MAX
 
 /* What a rule about names in the workspace says of those that it matches. */
 typedef enum coop_protect {
@@ -78,8 +79,10 @@ typedef enum coop_fact {
     COOP_FACT_CAMPAIGN,
     COOP_FACT_PROVIDER,
     COOP_FACT_SOCKET,
-    COOP_FACT_COUNT
+    COOP_FACT_MEMORY /* the directory of the memory stores */
 } coop_fact;
+/* Old: a later library may have more. Not in the next release. */
+#define COOP_FACT_COUNT (COOP_FACT_MEMORY + 1)
 
 COOP_API int coop_policy_new(coop_policy **out, coop_error **err);
 COOP_API void coop_policy_free(coop_policy *policy); /* NULL is fine */
@@ -200,10 +203,21 @@ COOP_API int coop_policy_set_profile(coop_policy *policy, coop_profile profile, 
 COOP_API int coop_policy_set_limit(coop_policy *policy, coop_limit limit, uint64_t value,
                                    coop_error **err);
 /*
+ * Any setting that is one value, by its key in coop-policy(5) and with the value as a file has it,
+ * without quotes: "sandbox.memory", "2g".
+ */
+COOP_API int coop_policy_set(coop_policy *policy, const char *key, const char *value,
+                             coop_error **err);
+/*
  * Shows this unix socket of the host, at its own path, and lets the command connect to it and to no
  * other: to what is there when the box starts. Streams only: a datagram socket could send anywhere.
  */
 COOP_API int coop_policy_add_socket(coop_policy *policy, const char *path, coop_error **err);
+/*
+ * A workspace, or a root, that is or holds a whole home directory is refused when a box is made, unless
+ * this says that it is meant.
+ */
+COOP_API int coop_policy_set_whole_home(coop_policy *policy, bool allowed, coop_error **err);
 /* Lets the command connect to unix sockets of the host that its view contains, to all of them. */
 COOP_API int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error **err);
 
@@ -239,8 +253,10 @@ COOP_API int coop_policy_set_command_manifest(coop_policy *policy, const char *n
  *   coop_policy_narrow(parent, request, &child, &err);
  *
  * Of the request only what was set by a call counts; all else is as in the parent. Blocks and rules
- * that protect are added to the parent's. A mount of the request is one of the parent's, named again
- * with the same source and target to make it read-only or smaller, or a directory in a read-only one.
+ * that protect are added to the parent's. Where the child may only read, so it may of the parent's
+ * mounts; where it is restricted, mounts outside that directory are gone. A mount of the request is
+ * one of the parent's, named again with the same source and target to keep it, or to make it read-only
+ * or smaller, or a directory in a read-only one.
  * A variable or a secret is one of the parent's, with its value; of commands, those are left that both
  * allow. What asks for more is refused with -EPERM and a sentence that begins with the dimension:
  * "network: ...". *out is the caller's to free.

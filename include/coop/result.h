@@ -32,9 +32,10 @@ typedef enum coop_wall {
     COOP_WALL_SYSCALLS,
     COOP_WALL_PRIVILEGES,
     COOP_WALL_PROTECTED, /* names in the workspace that may not be read or written */
-    COOP_WALL_COMMANDS,  /* programs that may be executed */
-    COOP_WALL_COUNT
+    COOP_WALL_COMMANDS   /* programs that may be executed */
 } coop_wall;
+/* Old: a later library may have more. Not in the next release. */
+#define COOP_WALL_COUNT (COOP_WALL_COMMANDS + 1)
 
 typedef enum coop_stream { COOP_STREAM_STDOUT, COOP_STREAM_STDERR } coop_stream;
 

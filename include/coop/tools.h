@@ -43,6 +43,7 @@ typedef struct coop_tools_context {
     const coop_log *log;      /* until coop_tools_free() returns; NULL: nobody wants to know */
     const coop_tools *before; /* these take the place of others in the same session, whose time goes
                                  on; until coop_tools_new() returns; NULL: a session of its own */
+    bool whole_home;          /* the workspace may be or hold a whole home directory */
 } coop_tools_context;
 
 typedef enum coop_tool_flags {
@@ -76,8 +77,22 @@ COOP_API const char *coop_tools_user(const coop_tools *tools);  /* NULL: nobody 
 COOP_API bool coop_tools_on_host(const coop_tools *tools);      /* they act without a box */
 COOP_API const char *
 coop_tools_workspace(const coop_tools *tools); /* as the tools see it: "/work" */
+/* The directory of the memory stores that are open to them, as the tools see it: "/memory" in a box, its
+ * path on the host otherwise; NULL: none is. */
+COOP_API const char *coop_tools_memory(const coop_tools *tools);
 /* "Sandbox: linux (namespaces + landlock + seccomp)", or what is missing. */
 COOP_API const char *coop_tools_banner(const coop_tools *tools);
+
+/*
+ * A path as the tools see it ("/work/src/a.c", or relative to the workspace): where that is on the host,
+ * and whether the file tools may read it, or write or make it. Links are followed as a box would follow
+ * them. What is there may change until the answer is used: it is for telling people and for paths that
+ * nobody else changes; to read or write, use the tools. -EACCES: it is not for them; -ENOENT: it is not
+ * there; -ENXIO: it has no place on the host. *out is to be freed with free().
+ */
+COOP_API int coop_tools_resolve(coop_tools *tools, const char *path, char **out, coop_error **err);
+COOP_API bool coop_tools_can_read(coop_tools *tools, const char *path);
+COOP_API bool coop_tools_can_write(coop_tools *tools, const char *path);
 
 /* Called while a command runs, from within coop_execute(). */
 typedef void coop_progress_fn(void *context, const char *text, size_t length);

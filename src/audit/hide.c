@@ -11,35 +11,9 @@
 #include "base/cleanup.h"
 #include "base/directories.h"
 #include "base/error.h"
-#include "policy/path.h"
+#include "policy/path/canonical.h"
+#include "policy/path/path.h"
 #include "policy/policy.h"
-
-/* Of a path whose end need not exist: without links as far as it does. */
-static int canonical(const char *path, char out[PATH_MAX], coop_error **err)
-{
-    auto_free char *part = strdup(path);
-
-    if (!part)
-        return fail_no_memory(err);
-    while (!realpath(part, out)) {
-        char *slash = strrchr(part, '/');
-
-        if ((errno != ENOENT && errno != ENOTDIR && errno != EACCES) || !slash)
-            return fail(err, errno, "find '%s'", path);
-        slash[slash == part] = '\0';
-    }
-    size_t n = strlen(part); /* what follows does not exist, and has no links */
-    const char *rest = path + n;
-    while (*rest == '/')
-        rest++;
-    size_t length = strlen(out);
-    if (length + 1 + strlen(rest) >= PATH_MAX)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENAMETOOLONG, "the path '%s' is too long",
-                         path);
-    if (*rest)
-        (void)snprintf(out + length, PATH_MAX - length, "%s%s", out[1] ? "/" : "", rest);
-    return 0;
-}
 
 /* What is left of `path` behind `ancestor`, without a slash; NULL: it does not lie in it. */
 static const char *rest_of(const char *path, const char *ancestor)
@@ -124,9 +98,11 @@ int audit_hide(const struct audit_settings *settings, const char *workspace, boo
         return 0;
     if (policy->root)
         workspace = realpath(policy->root, root);
-    int r = canonical(settings->directory, directory, err);
-    if (r < 0 || !is_shown(policy, workspace, directory))
-        return r;
+    int r = path_canonical(settings->directory, directory);
+    if (r < 0)
+        return fail(err, -r, "find the audit log in '%s'", settings->directory);
+    if (!is_shown(policy, workspace, directory))
+        return 0;
     size_t n_before = policy->n_mounts;
     for (size_t i = 0; r == 0 && i < n_mounts; i++) {
         struct policy_mount mount = policy->mounts[i]; /* the list may move */

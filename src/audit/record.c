@@ -7,9 +7,9 @@
 #include "audit/chain.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "base/mask.h"
+#include "base/json/write.h"
 #include "base/printable.h"
+#include "base/scrub.h"
 #include "config/config.h"
 
 #define TEXT_MAX    300           /* bytes of a target or a path */
@@ -39,7 +39,7 @@ static void foreign(struct json_writer *json, const char *key, const char *value
         json_write_null(json);
         return;
     }
-    mask_append(&masked, value, strlen(value));
+    scrub_append(&masked, value, strlen(value));
     printable_append(&shown, masked.data ? masked.data : "",
                      masked.length < TEXT_MAX ? masked.length : TEXT_MAX);
     if (masked.failed || shown.failed)

@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/mask.h"
 #include "base/printable.h"
 #include "base/redact.h"
+#include "base/scrub.h"
 #include "base/shell_word.h"
 #include "base/utf8.h"
 #include "policy/policy.h"
@@ -36,7 +36,7 @@ static void add(struct values *values, const char *name, const char *value)
 
 static void add_variable(struct values *values, const char *name, size_t n, const char *value)
 {
-    if (strlen(value) >= LEAST_VALUE && mask_is_secret_name(name, n))
+    if (strlen(value) >= LEAST_VALUE && scrub_is_secret_name(name, n))
         add(values, "hidden", value);
 }
 
@@ -131,7 +131,7 @@ static void finish(struct buffer *text, size_t max, struct buffer *out)
     auto_buffer struct buffer masked = { 0 };
     auto_buffer struct buffer shown = { 0 };
 
-    mask_append(&masked, text->data ? text->data : "", text->length);
+    scrub_append(&masked, text->data ? text->data : "", text->length);
     printable_append(&shown, masked.data ? masked.data : "",
                      masked.length < 2 * max ? masked.length : 2 * max);
     if (text->failed || masked.failed || shown.failed)

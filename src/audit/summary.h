@@ -6,7 +6,7 @@
  *
  * Values that the policy gives as secrets, and those that the caller's own environment or --env hold
  * in variables whose names tell of one, are taken out wherever they stand; then whatever looks like
- * a secret (mask.h). Control characters become visible (printable.h). A summary is used by one thread
+ * a secret (base/scrub.h). Control characters become visible (printable.h). A summary is used by one thread
  * at a time.
  */
 #pragma once

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "base64.h"
 
 #include "test/check.h"

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "buffer.h"
 
 #include <stdint.h>

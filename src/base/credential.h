@@ -2,7 +2,7 @@
  * credential.h - bounds of what is added to requests on behalf of a box
  *
  * Requests to http://NAME.coop.internal are sent on with a secret: policy/credentials.h says which,
- * net/credential.c does it.
+ * credential/credential.c does it.
  */
 #pragma once
 

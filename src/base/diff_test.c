@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "base/diff.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "find_bytes.h"
 
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "base/finding.h"
 
 #include <string.h>

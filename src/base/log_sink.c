@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 
 static void time_text(char out[32])
 {

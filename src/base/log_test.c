@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "log.h"
 
 #include <stdio.h>

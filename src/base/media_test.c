@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "media.h"
 
 #include "test/check.h"

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "printable.h"
 
 #include <stdint.h>

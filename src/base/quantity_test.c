@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "quantity.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "redact.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "mask.h"
+#include "scrub.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static bool ends_with(const char *name, size_t n, const char *word)
     return n >= length && begins_with(name + n - length, length, word);
 }
 
-bool mask_is_secret_name(const char *name, size_t n)
+bool scrub_is_secret_name(const char *name, size_t n)
 {
     for (size_t i = 0; i < COUNT(harmless); i++)
         if (ends_with(name, n, harmless[i]))
@@ -180,7 +180,7 @@ static size_t take_name(struct buffer *out, const char *text, size_t n, size_t a
         return end;
     }
     size_t value = SIZE_MAX;
-    if (mask_is_secret_name(text + at, length))
+    if (scrub_is_secret_name(text + at, length))
         value = find_value(text, n, end, text[at] == '-');
     else if (is_scheme(text + at, length) && end < n && text[end] == ' ' &&
              value_end(text, n, end + 1) >= end + 9)
@@ -193,7 +193,7 @@ static size_t take_name(struct buffer *out, const char *text, size_t n, size_t a
     return hide_value(out, text, n, value);
 }
 
-void mask_append(struct buffer *out, const char *text, size_t n)
+void scrub_append(struct buffer *out, const char *text, size_t n)
 {
     size_t at = 0;
 

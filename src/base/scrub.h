@@ -1,5 +1,5 @@
 /*
- * mask.h - what looks like a secret is taken out of a text that is kept
+ * scrub.h - what looks like a secret is taken out of a text that is kept
  *
  * For command lines and messages that go into a log. Where the value of a secret is known, redact.h
  * takes it out; this is for those that nobody told coop of: what follows a name such as password,
@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 
 /* Appends the text with "[hidden]" for each such value. */
-void mask_append(struct buffer *out, const char *text, size_t n);
+void scrub_append(struct buffer *out, const char *text, size_t n);
 
 /* A variable or an option of this name usually holds a secret. */
-bool mask_is_secret_name(const char *name, size_t n);
+bool scrub_is_secret_name(const char *name, size_t n);

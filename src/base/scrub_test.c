@@ -1,4 +1,5 @@
-#include "base/mask.h"
+/* worlds: user */
+#include "base/scrub.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static bool becomes(const char *text, const char *expected)
 {
     auto_buffer struct buffer out = { 0 };
 
-    mask_append(&out, text, strlen(text));
+    scrub_append(&out, text, strlen(text));
     bool same = strcmp(out.data ? out.data : "", expected) == 0;
     if (!same)
         printf("# '%s' became '%s'\n", text, out.data ? out.data : "");
@@ -45,9 +46,9 @@ TEST(knows_each_word_anywhere_in_either_case)
                                           "passwor_d",   "" };
 
     for (size_t i = 0; i < COUNT(names); i++)
-        CHECK_STR(mask_is_secret_name(names[i], strlen(names[i])) ? names[i] : "", names[i]);
+        CHECK_STR(scrub_is_secret_name(names[i], strlen(names[i])) ? names[i] : "", names[i]);
     for (size_t i = 0; i < COUNT(others); i++)
-        CHECK_STR(mask_is_secret_name(others[i], strlen(others[i])) ? "" : others[i], others[i]);
+        CHECK_STR(scrub_is_secret_name(others[i], strlen(others[i])) ? "" : others[i], others[i]);
 }
 
 TEST(hides_authorizations_and_urls)
@@ -100,7 +101,7 @@ TEST(does_not_read_behind_the_text)
             auto_buffer struct buffer out = { 0 };
             char *copy = strndup(texts[i], n); /* a sanitizer sees where it ends */
 
-            mask_append(&out, copy, n);
+            scrub_append(&out, copy, n);
             CHECK(!out.failed);
             free(copy);
         }

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "sha256.h"
 
 #include <string.h>

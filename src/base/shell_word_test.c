@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "shell_word.h"
 
 #include "test/check.h"

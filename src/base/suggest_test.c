@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "suggest.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "utf8.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * memory.c - the program's malloc(): one piece of memory, used from its beginning
+ * allocator.c - the program's malloc(): one piece of memory, used from its beginning
  *
  * coop lives for two milliseconds when a command is short, and what a general allocator does for a
  * process that lives long (a mapping for every size, each given back at once) was a tenth of that: a

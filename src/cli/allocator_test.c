@@ -17,7 +17,7 @@ void *tried_malloc(size_t size);
 void *tried_calloc(size_t n, size_t size);
 void *tried_realloc(void *memory, size_t size);
 void tried_free(void *memory);
-#include "cli/memory.c"
+#include "cli/allocator.c"
 #undef malloc
 #undef calloc
 #undef realloc

@@ -1,5 +1,5 @@
 /*
- * allow.c - coop allow: the owner lets a project's file ask for more
+ * allow.c - coop allow: the owner lets a project's file ask for more, or another one count
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/command.h"
-#include "cli/config.h"
-#include "cli/run_audit.h"
+#include "cli/config/config.h"
+#include "cli/run/audit.h"
 #include "config/approval.h"
 #include "config/config.h"
 #include "config/file.h"
@@ -43,17 +43,14 @@ static const char *name_of(const char *path)
     return NULL;
 }
 
-static int split(const char *path, char workspace[PATH_MAX], coop_error **err)
+/* False: it is another file, which somebody will name with --config. */
+static bool split(const char *path, char workspace[PATH_MAX])
 {
     const char *name = name_of(path);
 
-    if (!name) {
-        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is no file of a project", path);
-
-        return fail_hint(err, r, "those are coop.toml, Coopfile and .campaign/sandbox.yaml");
-    }
-    (void)snprintf(workspace, PATH_MAX, "%.*s", name == path ? 1 : (int)(name - path), path);
-    return 0;
+    if (name)
+        (void)snprintf(workspace, PATH_MAX, "%.*s", name == path ? 1 : (int)(name - path), path);
+    return name != NULL;
 }
 
 /* ---- coop allow FILE */
@@ -73,9 +70,29 @@ static void print_asked(const struct findings *findings, const char *path)
     config_print_findings(&asked); /* it borrows all of them */
 }
 
+static int give(const struct config_file_info *file, const char *store, const char *path,
+                coop_error **err)
+{
+    if (!*file->digest) {
+        int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' has secrets", path);
+
+        return fail_hint(err, r, "move it out of the workspace: there it needs no approval");
+    }
+    int r = approval_give(store, file->digest, path, err);
+    if (r == 0)
+        allow_audit(path, file->digest);
+    if (r == 0)
+        printf("approved %s\nuntil it changes; revoke with: coop allow --revoke %s\n", path, path);
+    return r;
+}
+
+/* `workspace` NULL: not as a project's file, but as that of --config. */
 static int approve(const char *path, const char *workspace, coop_error **err)
 {
-    const struct config_request request = { .workspace = workspace, .ask_only = true };
+    const struct config_request request = { .file = workspace ? NULL : path,
+                                            .workspace = workspace,
+                                            .ask_only = true };
+    const enum config_layer layer = workspace ? CONFIG_PROJECT : CONFIG_USER;
     auto_config struct config *config = config_new();
     auto_findings struct findings findings = { 0 };
     auto_free char *store = NULL;
@@ -92,18 +109,10 @@ static int approve(const char *path, const char *workspace, coop_error **err)
     for (size_t i = 0; i < config_n_files(config); i++) {
         struct config_file_info info = config_file_info(config, i);
 
-        if (info.layer != CONFIG_PROJECT || strcmp(info.path, path) != 0)
-            continue;
-        r = approval_give(store, info.digest, path, err);
-        if (r == 0)
-            allow_audit(path, info.digest);
-        if (r == 0)
-            printf("approved %s\nuntil it changes; take it back with: coop allow --revoke %s\n",
-                   path, path);
-        return r;
+        if (info.layer == layer && strcmp(info.path, path) == 0)
+            return give(&info, store, path, err);
     }
-    return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "'%s' is not read as a project's file",
-                     path);
+    return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "'%s' is not a project file", path);
 }
 
 static int take_back(const char *path, coop_error **err)
@@ -119,7 +128,7 @@ static int take_back(const char *path, coop_error **err)
     if (n == 0)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "'%s' was not approved", path);
     allow_audit(path, NULL);
-    printf("took back %zu approval%s of %s\n", n, n == 1 ? "" : "s", path);
+    printf("revoked %zu approval%s of %s\n", n, n == 1 ? "" : "s", path);
     return 0;
 }
 
@@ -217,9 +226,9 @@ static int act(const struct arguments *arguments, const char *name, coop_error *
     r = name ? find_named(name, arguments->is_revoke, path, err) : find_file(path, err);
     if (r == 0 && arguments->is_revoke)
         return take_back(path, err);
-    if (r == 0)
-        r = split(path, workspace, err);
-    return r < 0 ? r : approve(path, workspace, err);
+    if (r < 0)
+        return r;
+    return approve(path, split(path, workspace) ? workspace : NULL, err);
 }
 
 static int set_list(void *context, const char *value, coop_error **err)
@@ -248,7 +257,7 @@ static int allow_main(int argc, char **argv)
         return 0;
     if (n >= 0 && (argc - n > !arguments.is_list || (arguments.is_list && arguments.is_revoke)))
         n = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL,
-                      arguments.is_list ? "--list stands alone" : "takes one file");
+                      arguments.is_list ? "--list takes no other arguments" : "takes one file");
     if (n < 0) {
         command_complain("allow", err);
         return 2;
@@ -260,8 +269,8 @@ static int allow_main(int argc, char **argv)
 }
 
 static const struct command_option options[] = {
-    { "list", 0, NULL, "list what was approved, and whether it still counts", set_list },
-    { "revoke", 0, NULL, "take the approval of the file back", set_revoke },
+    { "list", 0, NULL, "list approved files and whether each approval is still valid", set_list },
+    { "revoke", 0, NULL, "revoke the approval of the file", set_revoke },
     { "help", 'h', NULL, "show this help", NULL },
     { 0 },
 };
@@ -269,7 +278,7 @@ static const struct command_option options[] = {
 const struct command command_allow = {
     .name = "allow",
     .arguments = "[--list | [--revoke] [FILE]]",
-    .summary = "approve a project's configuration file that asks for more",
+    .summary = "approve a configuration file that commands could have changed",
     .options = options,
     .run = allow_main,
 };

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static bool is_optional(const struct command_option *option)
 
 void command_help(const struct command *command, FILE *out)
 {
-    fprintf(out, "usage: coop %s %s\n\n%s\n", command->name, command->arguments, command->summary);
+    fprintf(out, "usage: coop %s %s\n\n%c%s.\n", command->name, command->arguments,
+            toupper((unsigned char)command->summary[0]), command->summary + 1);
     if (command->options && command->options->name)
         fprintf(out, "\noptions:\n");
     for (const struct command_option *o = command->options; o && o->name; o++) {

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 
-void complain(const struct findings *findings, bool all)
+void cli_complain(const struct findings *findings, bool all)
 {
     auto_buffer struct buffer text = { 0 };
 

@@ -6,4 +6,4 @@
 #include "base/finding.h"
 
 /* Prints the findings; with `all` also what is no error. */
-void complain(const struct findings *findings, bool all);
+void cli_complain(const struct findings *findings, bool all);

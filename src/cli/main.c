@@ -26,7 +26,7 @@ static const struct command *const commands[] = {
 static void help(FILE *out)
 {
     fprintf(out, "usage: coop COMMAND [options]\n\n"
-                 "Runs commands inside walls that the kernel holds.\n\n"
+                 "Runs commands in a sandbox that the kernel enforces.\n\n"
                  "commands:\n");
     for (size_t i = 0; i < COUNT(commands); i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
@@ -72,12 +72,12 @@ static int sandbox_main(int argc, char **argv)
     if (argc > 1 && !is_help) {
         if (!find(word))
             return unknown(word);
-        fprintf(stderr, "coop: there is no 'coop sandbox %s': write 'coop %s'\n", word, word);
+        fprintf(stderr, "coop: there is no 'coop sandbox %s'; use 'coop %s'\n", word, word);
         return 2;
     }
     fprintf(is_help ? stdout : stderr,
             "usage: coop sandbox status [options]\n\n"
-            "Shows what of a sandbox this host can enforce, as 'coop status' does.\n"
+            "Shows what this host can enforce, like 'coop status'.\n"
             "'coop run -- COMMAND' runs a command in one; 'coop --help' lists the commands.\n");
     return is_help ? 0 : 2;
 }
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         return 125;
     /* A setuid coop would let its caller direct the rights of its owner. */
     if (getauxval(AT_SECURE)) {
-        fprintf(stderr, "coop: refuses to run setuid, setgid or with file capabilities\n");
+        fprintf(stderr, "coop: refusing to run setuid, setgid or with file capabilities\n");
         return 125;
     }
     /* The end of a program that prints a secret must be seen, also where our caller ignores it. */

@@ -16,6 +16,7 @@
 #include "base/libexec.h"
 #include "base/log_sink.h"
 #include "cli/command.h"
+#include "plan/sources.h"
 #include "policy/trust.h"
 
 static int add_word(void *context, const char *name, const char *value, coop_error **err)
@@ -46,9 +47,10 @@ static int set_group(void *context, const char *value, coop_error **err)
 /* The place where the server is started may be another one. */
 static int add_path(void *context, const char *name, const char *value, coop_error **err)
 {
-    auto_free char *path = realpath(value, NULL);
+    auto_free char *path = NULL;
+    int r = sources_find("the path", value, SOURCES_BASE(value), &path, err);
 
-    return path ? add_word(context, name, path, err) : fail(err, errno, "open '%s'", value);
+    return r < 0 ? fail_as(err, r, COOP_ERROR_SYSTEM) : add_word(context, name, path, err);
 }
 
 static int set_workspace(void *context, const char *value, coop_error **err)
@@ -69,6 +71,11 @@ static int set_token_file(void *context, const char *value, coop_error **err)
 static int set_read_only(void *context, const char *value, coop_error **err)
 {
     return add_word(context, "read-only", value, err);
+}
+
+static int set_whole_home(void *context, const char *value, coop_error **err)
+{
+    return add_word(context, "yes-whole-home", value, err);
 }
 
 static int set_filesystem_names(void *context, const char *value, coop_error **err)
@@ -123,21 +130,22 @@ static int set_client(void *context, const char *value, coop_error **err)
 
 /* clang-format off */
 static const struct command_option options[] = {
-    { "as", 0, "IDENTITY", "on behalf of whom, for example signal:+15555550101 (default: nobody in particular, in a box)", set_as },
-    { "group", 0, NULL, "with --as: said in a group", set_group },
-    { "group-name", 0, "NAME", "the same, in the group of this name", set_group },
-    { "workspace", 'w', "DIR", "directory that the tools work in (default: the current directory)", set_workspace },
+    { "as", 0, "IDENTITY", "act for this identity, for example signal:+15555550101 (default: nobody in particular, in a box)", set_as },
+    { "group", 0, NULL, "with --as: the request came from a group", set_group },
+    { "group-name", 0, "NAME", "the same, for the group with this name", set_group },
+    { "workspace", 'w', "DIR", "work in this directory (default: the current directory)", set_workspace },
     { "policy", 0, "FILE", "the same as --config", set_config },
     { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config },
-    { "read-only", 0, NULL, "nothing of the workspace is changed", set_read_only },
+    { "read-only", 0, NULL, "prevent all changes to the workspace", set_read_only },
+    { "yes-whole-home", 0, NULL, "accept a workspace that is or contains a whole home directory", set_whole_home },
     { "filesystem-names", 0, NULL, "offer the tools of the reference filesystem server, DIRs at their own paths", set_filesystem_names },
     { "http", 0, NULL, "serve Streamable HTTP on 127.0.0.1 instead of standard input and output", set_http },
-    { "port", 0, "PORT", "with --http: listen here (default: any free port, which is printed)", set_port },
-    { "token-file", 0, "FILE", "with --http: holds the bearer token, mode 0600 (default: a new one, which is printed)", set_token_file },
-    { "quiet", 'q', NULL, "no greeting on standard error", set_quiet },
-    { "log-format", 0, "text|json", "how lines of the log on standard error look; COOP_LOG chooses how many", set_log_format },
+    { "port", 0, "PORT", "with --http: listen on this port (default: any free port, which is printed)", set_port },
+    { "token-file", 0, "FILE", "with --http: read the bearer token from this file, mode 0600 (default: a new one, which is printed)", set_token_file },
+    { "quiet", 'q', NULL, "do not print a greeting on standard error", set_quiet },
+    { "log-format", 0, "text|json", "format of the log on standard error; COOP_LOG sets the level", set_log_format },
     { "write", 0, NULL, "with install: add the block to the clients' files instead of printing it", set_write },
-    { "client", 0, "NAME", "with install: only this one, for example claude-code or cursor", set_client },
+    { "client", 0, "NAME", "with install: only this client, for example claude-code or cursor", set_client },
     { "help", 'h', NULL, "show this help" },
     { 0 },
 };
@@ -181,19 +189,18 @@ static int check_words(const struct mcp_words *words, bool is_install, coop_erro
     static const struct {
         const char *word, *needs, *problem;
     } rules[] = {
-        { "port", "http", "--port belongs to --http" },
-        { "token-file", "http", "--token-file belongs to --http" },
-        { "group", "as", "--group and --group-name belong to --as" },
+        { "port", "http", "--port needs --http" },
+        { "token-file", "http", "--token-file needs --http" },
+        { "group", "as", "--group and --group-name need --as" },
     };
 
     for (size_t i = 0; i < COUNT(rules); i++)
         if (has_word(words, rules[i].word) && !has_word(words, rules[i].needs))
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "%s", rules[i].problem);
     if (is_install && has_word(words, "http"))
-        return fail_kind(
-            err, COOP_ERROR_BAD_POLICY, EINVAL,
-            "clients start what 'coop mcp install' tells them to, and speak to it through "
-            "its standard input and output: --http does not go with that");
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "'coop mcp install' configures clients to use standard input and output, "
+                         "so it cannot be combined with --http");
     return 0;
 }
 
@@ -212,7 +219,7 @@ static int parse(int argc, char **argv, struct mcp_words *words, bool *is_instal
         at += further;
     } else if (words->write || words->client) {
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "--write and --client belong to 'coop mcp install'");
+                         "--write and --client need 'coop mcp install'");
     }
     words->directories = argv + at;
     return check_words(words, *is_install, err);
@@ -238,7 +245,7 @@ static int mcp_main(int argc, char **argv)
 const struct command command_mcp = {
     .name = "mcp",
     .arguments = "[options] [DIR...] | install [options] [DIR...]",
-    .summary = "Serve the tools of an agent over the Model Context Protocol.",
+    .summary = "serve an agent's tools over the Model Context Protocol",
     .options = options,
     .run = mcp_main,
 };

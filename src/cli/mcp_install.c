@@ -13,7 +13,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_copy.h"
+#include "base/json/copy.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/mcp.h"
@@ -176,7 +176,8 @@ static int read_file(const char *path, struct buffer *out, mode_t *mode, coop_er
     if (fstat(fd, &st) < 0)
         return fail(err, errno, "look at '%s'", path);
     if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is no configuration file", path);
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is not a configuration file",
+                         path);
     *mode = st.st_mode & 0777;
     do {
         if (!buffer_reserve(out, (size_t)st.st_size + 4096))
@@ -224,9 +225,9 @@ static int replace_file(const char *path, const struct buffer *text, mode_t mode
 
 static int refuse_json(const char *path, const coop_error *why, coop_error **err)
 {
-    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is left as it is: %s", path,
-                      why ? coop_error_message(why) : "its servers are no object");
-    return fail_hint(err, r, "add by hand what 'coop mcp install' prints without --write");
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' was not changed: %s", path,
+                      why ? coop_error_message(why) : "its list of servers is not an object");
+    return fail_hint(err, r, "run 'coop mcp install' without --write and add the block by hand");
 }
 
 static int merge_toml(const struct launch *launch, const char *path, const struct buffer *old,
@@ -242,7 +243,7 @@ static int merge_toml(const struct launch *launch, const char *path, const struc
         return 0;
     if (out->length && strstr(out->data, "[mcp_servers.coop]")) {
         int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EEXIST,
-                          "'%s' is left as it is: it has another [mcp_servers.coop]", path);
+                          "'%s' was not changed: it has another [mcp_servers.coop]", path);
         return fail_hint(err, r, "change it by hand, or remove it first");
     }
     if (out->length)
@@ -309,7 +310,7 @@ static int write_block_to(const struct client *client, const char *path,
         return r;
     if (old.data && text.data && text.length == old.length &&
         memcmp(text.data, old.data, old.length) == 0) {
-        printf("%s: %s has it already\n", client->title, path);
+        printf("%s: %s already has it\n", client->title, path);
         return 0;
     }
     r = replace_file(path, &text, mode, err);
@@ -383,7 +384,7 @@ static int unknown_client(const char *name, coop_error **err)
         buffer_printf(&list, "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = suggest(name, names);
-    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "no client '%s' is known", name);
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "unknown client '%s'", name);
     return near ? fail_hint(err, r, "did you mean %s?", near)
                 : fail_hint(err, r, "known are %s", list.data ? list.data : "");
 }
@@ -404,6 +405,6 @@ int mcp_install(const struct mcp_words *words, coop_error **err)
     if (n_done == 0 && words->client)
         return unknown_client(words->client, err);
     if (n_done == 0)
-        printf("no client was found; --client NAME makes its file\n");
+        printf("no client was found; --client NAME creates the file\n");
     return 0;
 }

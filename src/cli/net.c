@@ -12,12 +12,12 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/command.h"
-#include "jail/network_orders.h"
 #include "policy/hosts.h"
+#include "supervise/network/orders.h"
 
 /* ---- coop net list */
 
@@ -77,7 +77,7 @@ static int find(const char *box, struct buffer *rules, coop_error **err)
     if (fd == -ENOENT) {
         r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "the process %s has no box with a gate",
                       box);
-        return fail_hint(err, r, "'coop net list' names those that have one");
+        return fail_hint(err, r, "'coop net list' shows those that have one");
     }
     return fail(err, -fd, "look for the gate of the process %s", box);
 }
@@ -180,5 +180,5 @@ static int net_main(int argc, char **argv)
 }
 
 const struct command command_net = { "net", "[list | allow BOX HOST | deny BOX HOST]",
-                                     "change which hosts a running box may reach", options,
+                                     "show or change which hosts a running box may reach", options,
                                      net_main };

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/policy_options.h"
+#include "cli/option/policy_options.h"
 
 static int print_plan(struct policy_arguments *arguments, char *const argv[], coop_error **err)
 {
@@ -48,7 +48,7 @@ static int plan_main(int argc, char **argv)
         r = policy_arguments_command(&arguments, argc, argv, r, &command, &err);
     if (r >= 0 && arguments.as_bwrap && arguments.json)
         r = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL,
-                      "--as-bwrap and --json exclude each other: a command line is no document");
+                      "--as-bwrap and --json exclude each other");
     if (r >= 0)
         r = print_plan(&arguments, command, &err);
     policy_arguments_done(&arguments);
@@ -61,7 +61,7 @@ static int plan_main(int argc, char **argv)
 const struct command command_plan = {
     .name = "plan",
     .arguments = "[options] [--] [COMMAND [ARG...]]",
-    .summary = "Show, step by step, what coop run would do with these options.",
+    .summary = "show, step by step, what coop run would do",
     .options = policy_options_plan,
     .run = plan_main,
 };

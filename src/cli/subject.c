@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "plan/decide_plan.h"
+#include "policy/secret_content.h"
 
 /* `opaque` is the workspace. */
 static ssize_t read_file(void *opaque, const char *below, char *bytes, size_t size)
@@ -39,11 +40,13 @@ static enum decide_kind look(void *opaque, const char *path)
     (void)opaque;
     if (lstat(path, &st) < 0)
         return errno == ENOENT || errno == ENOTDIR ? DECIDE_NOTHING : DECIDE_UNKNOWN;
-    return S_ISDIR(st.st_mode) ? DECIDE_DIRECTORY : DECIDE_FILE;
+    return S_ISDIR(st.st_mode)                         ? DECIDE_DIRECTORY
+           : secret_is_private(st.st_mode, st.st_size) ? DECIDE_PRIVATE
+                                                       : DECIDE_FILE;
 }
 
 void subject_make(struct decide_subject *out, const coop_policy *policy,
-                  const struct identity *identity, const char *const *env_pass)
+                  const struct run_config *identity, const char *const *env_pass)
 {
     const char *home = getenv("HOME");
     char *workspace =
@@ -59,7 +62,7 @@ void subject_make(struct decide_subject *out, const coop_policy *policy,
         .config = identity->config,
         .has_decision = identity->as != NULL,
         .decision = identity->decision,
-        .on_host = identity_route(identity) == ROUTE_HOST,
+        .on_host = run_config_route(identity) == ROUTE_HOST,
         .read_file = workspace ? read_file : NULL,
         .look = look,
         .opaque = workspace,

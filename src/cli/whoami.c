@@ -8,16 +8,16 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/complain.h"
 #include "policy/secret_grant.h"
-#include "tools/identity.h"
+#include "run_config/run_config.h"
 
 struct whoami {
-    struct identity identity;
+    struct run_config identity;
     bool json;
 };
 
@@ -25,6 +25,13 @@ static int set_as(void *context, const char *value, coop_error **err)
 {
     (void)err;
     ((struct whoami *)context)->identity.as = value;
+    return 0;
+}
+
+static int set_cron(void *context, const char *value, coop_error **err)
+{
+    (void)err;
+    ((struct whoami *)context)->identity.cron = value;
     return 0;
 }
 
@@ -59,10 +66,11 @@ static int set_json(void *context, const char *value, coop_error **err)
 
 /* clang-format off */
 static const struct command_option options[] = {
-    { "as", 0, "IDENTITY", "whom to ask about, for example signal:+15555550101 (default: terminal:default)", set_as },
+    { "as", 0, "IDENTITY", "show this identity, for example signal:+15555550101 (default: terminal:default)", set_as },
+    { "cron", 0, "NAME", "show the user of this [[cron]] entry, with its own settings", set_cron },
     { "group", 0, NULL, "in a group", set_group },
     { "group-name", 0, "NAME", "in the group of this name", set_group },
-    { "workspace", 'w', "DIR", "whose project files are read (default: the current directory)", set_workspace },
+    { "workspace", 'w', "DIR", "read the project files of this workspace (default: the current directory)", set_workspace },
     { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config },
     { "json", 0, NULL, "print a JSON document", set_json },
     { "help", 'h', NULL, "show this help" },
@@ -76,22 +84,7 @@ static const char *const shown_keys[] = {
     "sandbox.tmp_size",    "sandbox.timeout",    "sandbox.mode",
 };
 
-static const char *route_text(const struct identity *identity)
-{
-    switch (identity_route(identity)) {
-    case ROUTE_HOST:
-        return config_bool(identity->config, "sandbox.enabled")
-                   ? "on the host, without a sandbox"
-                   : "on the host: the sandbox is not enabled";
-    case ROUTE_BOX:
-        return "in a sandbox";
-    case ROUTE_REFUSED:
-        break;
-    }
-    return "not at all";
-}
-
-static const char *value_text(const struct config_value *value)
+static const char *whoami_text(const struct config_value *value)
 {
     const char *text = NULL;
 
@@ -100,9 +93,31 @@ static const char *value_text(const struct config_value *value)
     return text ? text : value->row->fallback;
 }
 
+static bool is_disabled(const struct run_config *identity)
+{
+    struct config_value mode = config_get(identity->config, "sandbox.mode");
+
+    return strcmp(whoami_text(&mode), "disabled") == 0;
+}
+
+static const char *route_text(const struct run_config *identity)
+{
+    switch (run_config_route(identity)) {
+    case ROUTE_HOST:
+        return trust_meanings[identity->decision.trust].is_sandboxed
+                   ? "on the host: the sandbox is not enabled"
+                   : "on the host, without a sandbox";
+    case ROUTE_BOX:
+        return is_disabled(identity) ? "on the host: the mode is 'disabled'" : "in a sandbox";
+    case ROUTE_REFUSED:
+        break;
+    }
+    return "not at all";
+}
+
 static void append_value(struct buffer *out, const struct config_value *value)
 {
-    const char *text = value_text(value);
+    const char *text = whoami_text(value);
 
     if (value->node && value->node->kind == NODE_INTEGER)
         buffer_printf(out, "%lld", (long long)value->node->integer);
@@ -125,7 +140,7 @@ static void line(struct buffer *out, const char *name, const char *text, const s
 }
 
 /* Their names: that somebody has one is no secret. */
-static void append_secrets(const struct identity *identity, struct buffer *out)
+static void append_secrets(const struct run_config *identity, struct buffer *out)
 {
     struct config_names names = config_names(identity->config, "secrets");
 
@@ -134,7 +149,7 @@ static void append_secrets(const struct identity *identity, struct buffer *out)
             buffer_printf(out, "%s%s", out->length ? ", " : "", name);
 }
 
-static void json_secrets(const struct identity *identity, struct json_writer *json)
+static void json_secrets(const struct run_config *identity, struct json_writer *json)
 {
     struct config_names names = config_names(identity->config, "secrets");
 
@@ -146,14 +161,27 @@ static void json_secrets(const struct identity *identity, struct json_writer *js
     json_write_array_end(json);
 }
 
-static void print_text(const struct identity *identity, struct buffer *out)
+/* Where they are for this identity; NULL: nowhere. */
+static char *stores_path(const struct run_config *identity)
+{
+    char *directory = NULL;
+
+    if (!run_config_sees_stores(identity))
+        return NULL;
+    enum run_config_route route = run_config_route(identity);
+    if (route == ROUTE_REFUSED || (route == ROUTE_BOX && !is_disabled(identity)))
+        return strdup(IDENTITY_MEMORY);
+    return run_config_store_directory(identity, &directory, NULL) == 0 ? directory : NULL;
+}
+
+static void print_text(const struct run_config *identity, struct buffer *out)
 {
     const struct trust_decision *decision = &identity->decision;
     const struct trust_meaning *meaning = &trust_meanings[decision->trust];
     struct buffer stores = { 0 };
 
     line(out, "identity", identity->as, NULL);
-    line(out, "user", decision->user ? decision->user->name : "nobody that the configuration names",
+    line(out, "user", decision->user ? decision->user->name : "not in the configuration",
          decision->pattern ? &decision->pattern->origin : NULL);
     line(out, "trust", trust_names[decision->user_trust],
          decision->user ? &decision->user->trust_origin : &(struct origin){ 0 });
@@ -167,6 +195,9 @@ static void print_text(const struct identity *identity, struct buffer *out)
     for (int i = 0; i < TRUST_STORE_COUNT; i++)
         if (meaning->sees[i])
             buffer_printf(&stores, "%s%s", stores.length ? ", " : "", trust_store_names[i]);
+    auto_free char *directory = stores_path(identity);
+    if (directory)
+        buffer_printf(&stores, ", in %s", directory);
     line(out, "stores", stores.data ? stores.data : "none", NULL);
     buffer_done(&stores);
     append_secrets(identity, &stores);
@@ -196,7 +227,7 @@ static void json_origin(struct json_writer *json, struct origin origin)
     buffer_done(&text);
 }
 
-static void print_json(const struct identity *identity, struct buffer *out)
+static void print_json(const struct run_config *identity, struct buffer *out)
 {
     const struct trust_decision *decision = &identity->decision;
     const struct trust_meaning *meaning = &trust_meanings[decision->trust];
@@ -230,6 +261,9 @@ static void print_json(const struct identity *identity, struct buffer *out)
         if (meaning->sees[i])
             json_write_text(&json, trust_store_names[i]);
     json_write_array_end(&json);
+    auto_free char *directory = stores_path(identity);
+    json_write_key(&json, "store_directory");
+    json_write_text(&json, directory);
     json_secrets(identity, &json);
     struct origin network;
     const char *const *words = schema_find("sandbox.network")->words;
@@ -271,8 +305,8 @@ static int whoami_main(int argc, char **argv)
     if (r >= 0 && r < argc)
         r = fail_kind(&err, COOP_ERROR_BAD_POLICY, EINVAL, "unexpected word '%s'", argv[r]);
     if (r >= 0)
-        r = identity_load(&whoami.identity, &err);
-    complain(&whoami.identity.findings, false);
+        r = run_config_load(&whoami.identity, &err);
+    cli_complain(&whoami.identity.findings, false);
     if (r >= 0 && whoami.json)
         print_json(&whoami.identity, &out);
     else if (r >= 0)
@@ -282,14 +316,14 @@ static int whoami_main(int argc, char **argv)
     if (r < 0 && err)
         command_complain("whoami", err);
     buffer_done(&out);
-    identity_done(&whoami.identity);
+    run_config_done(&whoami.identity);
     return r >= 0 ? 0 : coop_error_get_kind(err) == COOP_ERROR_BAD_POLICY ? 2 : 1;
 }
 
 const struct command command_whoami = {
     .name = "whoami",
     .arguments = "[options]",
-    .summary = "Show who somebody is here, what they may do, and who said so.",
+    .summary = "show a user's trust and permissions, and where they are set",
     .options = options,
     .run = whoami_main,
 };

@@ -12,14 +12,15 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "cli/command.h"
-#include "cli/config.h"
-#include "cli/policy_options.h"
+#include "cli/config/config.h"
+#include "cli/option/policy_options.h"
 #include "cli/subject.h"
 #include "cli/why_links.h"
+#include "plan/workspace_check.h"
 #include "policy/policy.h"
 
 #define SCHEMA 1
@@ -171,9 +172,9 @@ static void note_manifest(const coop_policy *policy, const struct decide_questio
         return;
     for (size_t i = 0; i < rules->n && !note->length; i++)
         if (rules->items[i].manifest)
-            buffer_printf(note,
-                          "'%s' is asked for its manifest before it runs, and that may refuse more",
-                          rules->items[i].name);
+            buffer_printf(
+                note, "'%s' must answer with its manifest before it runs, which may refuse more",
+                rules->items[i].name);
 }
 
 static int answer_question(struct policy_arguments *arguments,
@@ -183,16 +184,21 @@ static int answer_question(struct policy_arguments *arguments,
     auto_buffer struct buffer out = { 0 };
     auto_buffer struct buffer note = { 0 };
     struct decide_subject subject;
-    int r = name_sources(arguments->policy, err);
+    int r =
+        arguments->policy->mode == COOP_MODE_DISABLED
+            ? 0
+            : workspace_check_policy(arguments->policy, arguments->identity.workspace_path, err);
 
+    if (r == 0)
+        r = name_sources(arguments->policy, err);
     if (r < 0)
         return r;
     subject_make(&subject, arguments->policy, &arguments->identity, arguments->env_pass);
     if (arguments->network_flag)
         subject.network_origin = (struct origin){ arguments->network_flag, 0, 0 };
-    if (arguments->profile_flag)
-        subject.profile_origin = (struct origin){ arguments->profile_flag, 0, 0 };
-    r = decide(&subject, question, &answer, err);
+    if (arguments->policy->notes[SETTING_SANDBOX_PROFILE].name)
+        subject.profile_origin = arguments->policy->notes[SETTING_SANDBOX_PROFILE];
+    r = policy_decide(&subject, question, &answer, err);
     if (r == 0)
         r = why_links(&subject, question, &answer, &note, err);
     if (r < 0)
@@ -231,7 +237,7 @@ static int why_main(int argc, char **argv)
 const struct command command_why = {
     .name = "why",
     .arguments = "[options] QUESTION | [options] -- COMMAND [ARG...]",
-    .summary = "Say whether the policy allows something, by which rule, and what would change it.",
+    .summary = "say whether the policy allows something, and which rule decides",
     .options = policy_options_why,
     .run = why_main,
 };

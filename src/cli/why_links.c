@@ -10,10 +10,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/protect_scan.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 #include "policy/protect.h"
-#include "policy/view_place.h"
+#include "policy/view/place.h"
+#include "protect/scan/scan.h"
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
 
@@ -44,7 +44,7 @@ static int lead_on(const char *path, size_t n, const char *link, char **out, coo
     buffer_append_string(&text, link);
     if (rest)
         buffer_append_string(&text, rest);
-    return text.failed ? fail_no_memory(err) : path_resolve("the link", text.data, out, err);
+    return text.failed ? fail_no_memory(err) : path_resolve_in_box("the link", text.data, out, err);
 }
 
 /* The first link on the way: 1 and where the path leads then, or 0. */
@@ -64,7 +64,7 @@ static int follow_one(const struct decide_subject *subject, const struct view_in
             continue;
         if (S_ISREG(st.st_mode) && path[n] == '/') {
             note->length = 0;
-            buffer_printf(note, "'%s' is a file on the host, and nothing can be below it%s", prefix,
+            buffer_printf(note, "'%s' is a file on the host, so nothing can be below it%s", prefix,
                           n > 5 && strcmp(prefix + n - 5, "/.git") == 0
                               ? ": git's directory is elsewhere, ask about that"
                               : "");
@@ -159,7 +159,7 @@ static int follow_names(const struct decide_subject *subject, const struct view_
     if (r < 0 || !named)
         return r;
     note->length = 0;
-    buffer_printf(note, "it is another name of '%s', and the answer is about that", named);
+    buffer_printf(note, "it is another name for '%s', and this answer is for that name", named);
     return decide_again(subject, act, named, answer, err);
 }
 
@@ -190,7 +190,7 @@ int why_links(const struct decide_subject *subject, const struct decide_question
     if (r < 0)
         return r;
     if (n > 1) {
-        buffer_printf(note, "a link leads to '%s' of the box, and the answer is about that", path);
+        buffer_printf(note, "a link leads to '%s' in the box; this answer is for that path", path);
         r = decide_again(subject, act, path, answer, err);
     }
     if (r == 0 && answer->is_allowed)

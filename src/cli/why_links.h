@@ -8,10 +8,10 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "policy/decide.h"
+#include "policy/decide/decide.h"
 
 /*
- * `answer` is decide()'s, and is replaced where a link leads to something else. `note` gets a sentence
+ * `answer` is policy_decide()'s, and is replaced where a link leads to something else. `note` gets a sentence
  * or nothing. Borrows all.
  */
 int why_links(const struct decide_subject *subject, const struct decide_question *question,

@@ -1,5 +1,5 @@
 /*
- * command_alias.h - sub-commands that have several spellings, and the one that is kept
+ * alias.h - sub-commands that have several spellings, and the one that is kept
  *
  * What is kept is a path: `docker run` is "container run", so that a rule about "container" is about it
  * too. Patterns and commands are read by the same tables; after that only paths are compared.

@@ -1,7 +1,8 @@
-#include "command_alias.h"
+/* worlds: user */
+#include "alias.h"
 
 #include "base/cleanup.h"
-#include "policy/command_rules.h"
+#include "command/rules.h"
 #include "test/check.h"
 
 /* A rule of one pattern for the program that the command names. */

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "policy/command_private.h"
+#include "command/private.h"
 
 void command_decision_done(struct command_decision *decision)
 {
@@ -262,7 +262,7 @@ static int check_rule(struct command_decider *d, const struct shell_command *com
 
 /* ---- one command */
 
-static int decide_command(struct command_decider *d, size_t index)
+static int command_decide_next(struct command_decider *d, size_t index)
 {
     const struct shell_command *command = &d->split->commands[index];
     const char *word = command->n_words > 0 ? command->words[0].text : NULL;
@@ -343,7 +343,7 @@ static int decide(struct command_decider *d)
     if (r == 0)
         r = command_paths_prepare(d);
     for (size_t i = 0; i < d->split->n_commands && r == 0; i++)
-        r = decide_command(d, i);
+        r = command_decide_next(d, i);
     return r == 0 ? allow_all(d) : r;
 }
 

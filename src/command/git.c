@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/command_private.h"
-#include "policy/git_config_keys.h"
+#include "command/private.h"
+#include "git_config/keys.h"
 
 static const char config_fix[] = "leave it out";
 
-/* key=value or key: harmless only if git_config_keys.c knows it as such. */
+/* key=value or key: harmless only if git_config/keys.c knows it as such. */
 static const char *config_harm(const char *key, size_t n, const char *value)
 {
     char section[256];

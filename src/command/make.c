@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "policy/command_private.h"
+#include "command/private.h"
 
 static const char dangerous[] = "SHELL .SHELLFLAGS MAKEFLAGS GNUMAKEFLAGS MAKEFILES MAKE";
 

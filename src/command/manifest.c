@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "base/printable.h"
 
 static int wrong(coop_error **err, const char *name, const char *what)

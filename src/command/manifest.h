@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "policy/command_rules.h"
+#include "command/rules.h"
 
 #define MANIFEST_SIZE_MAX ((size_t)1 << 20)
 

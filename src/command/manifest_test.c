@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "manifest.h"
 
 #include <errno.h>

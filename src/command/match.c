@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "policy/command_pattern.h"
+#include "command/pattern.h"
 
 static bool is_option(const struct shell_word *word)
 {

@@ -9,8 +9,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/command_pattern.h"
-#include "policy/command_rules.h"
+#include "command/pattern.h"
+#include "command/rules.h"
 
 /* A rule whose patterns have been read. */
 struct prepared {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "policy/command_private.h"
+#include "command/private.h"
 
 /* ---- places */
 
@@ -95,14 +95,14 @@ static int unite(struct command_places *to, const struct command_places *from, c
 
 static const char no_path_fix[] = "give the box that path, or use one inside";
 
-struct check {
+struct path_check {
     struct command_decider *d;
     const struct shell_command *command;
     const struct origin *origin;
     const struct command_places *places;
 };
 
-static int check_path(const struct check *check, const char *path, bool may_write)
+static int check_path(const struct path_check *check, const char *path, bool may_write)
 {
     const struct command_context *context = check->d->context;
 
@@ -145,7 +145,7 @@ static const char *without_scheme(const char *text)
     return n == 4 && strncmp(text, "file", 4) == 0 ? text + 7 : NULL;
 }
 
-static int check_text(const struct check *check, const char *text)
+static int check_text(const struct path_check *check, const char *text)
 {
     text = without_scheme(text);
     if (!text || !looks_like_path(text))
@@ -154,7 +154,7 @@ static int check_text(const struct check *check, const char *text)
 }
 
 /* A word that is not static: what is known of it is a path's beginning, up to its last slash. */
-static int check_beginning(const struct check *check, const char *text)
+static int check_beginning(const struct path_check *check, const char *text)
 {
     const char *slash = strrchr(text, '/');
 
@@ -168,10 +168,10 @@ static int check_beginning(const struct check *check, const char *text)
     return r;
 }
 
-static int check_word(const struct check *check, const struct shell_word *word)
+static int check_word(const struct path_check *check, const struct shell_word *word)
 {
     bool is_whole = word->is_static || (word->has_tilde && !word->may_split);
-    int (*look)(const struct check *, const char *) = is_whole ? check_text : check_beginning;
+    int (*look)(const struct path_check *, const char *) = is_whole ? check_text : check_beginning;
     const char *text = word->text;
     const char *equals = strchr(text, '=');
     int r = 0;
@@ -210,7 +210,7 @@ static bool is_text_option(const struct command_view *view, const struct shell_w
     return word->text[1] != '-' && word->text[1] && command_program_lists(list, word->text, 2);
 }
 
-static int check_arguments(struct check *check, const struct command_view *view,
+static int check_arguments(struct path_check *check, const struct command_view *view,
                            struct command_places *places)
 {
     const char *directory = view->known ? view->known->directory : NULL;
@@ -255,7 +255,7 @@ static bool is_device(const char *path)
     return strncmp(path, "/dev/fd/", 8) == 0;
 }
 
-static int check_redirects(const struct check *check)
+static int check_redirects(const struct path_check *check)
 {
     for (size_t i = 0; i < check->command->n_redirects; i++) {
         const struct shell_redirect *redirect = &check->command->redirects[i];
@@ -322,7 +322,7 @@ int command_paths_prepare(struct command_decider *d)
     return 0;
 }
 
-static int change_directory(struct command_decider *d, const struct check *check,
+static int change_directory(struct command_decider *d, const struct path_check *check,
                             struct command_places *places)
 {
     const char *target = cd_target(check->command);
@@ -342,7 +342,7 @@ int command_paths_check(struct command_decider *d, size_t index, const struct co
     const struct shell_command *command = &d->split->commands[index];
     bool is_chained = command->and_after >= 0 && command->and_after == d->chain_end;
     struct command_places here = { .n = 0 };
-    struct check check = { d, command, origin, &here };
+    struct path_check check = { d, command, origin, &here };
 
     if (!d->context->check_path)
         return 0;

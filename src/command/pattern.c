@@ -1,4 +1,4 @@
-#include "command_pattern.h"
+#include "pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

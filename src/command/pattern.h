@@ -1,5 +1,5 @@
 /*
- * command_pattern.h - "push --force": words in their order, flags anywhere
+ * pattern.h - "push --force": words in their order, flags anywhere
  *
  * A pattern stands for a set of commands: those that begin with its words and have all its flags.
  * Words and flags are kept in one spelling: "-f" and "--force" of `git push` are the same, and so are
@@ -8,9 +8,9 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "policy/command_alias.h"
-#include "policy/command_program.h"
-#include "policy/shell_split.h"
+#include "command/alias.h"
+#include "command/program.h"
+#include "command/shell/split.h"
 
 #define COMMAND_PATTERN_WORDS 8
 #define COMMAND_PATTERN_FLAGS 16

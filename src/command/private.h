@@ -1,11 +1,11 @@
 /*
- * command_private.h - what the files that decide about a command share
+ * private.h - what the files that decide about a command share
  */
 #pragma once
 
 #include "base/buffer.h"
-#include "policy/command_pattern.h"
-#include "policy/command_rules.h"
+#include "command/pattern.h"
+#include "command/rules.h"
 
 /* The directories in which a command may find itself, as written: "" is where it all starts. */
 #define COMMAND_PLACES 8
@@ -37,7 +37,7 @@ int command_undecided(struct command_decider *d, const struct shell_command *com
                       const struct origin *origin, const char *fix, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* ---- command_paths.c */
+/* ---- command/paths.c */
 
 void command_places_done(struct command_places *places);
 int command_places_start(struct command_places *places, coop_error **err);
@@ -47,12 +47,12 @@ int command_paths_check(struct command_decider *d, size_t index, const struct co
 /* Looks ahead at what loops do. */
 int command_paths_prepare(struct command_decider *d);
 
-/* ---- command_git.c */
+/* ---- command/git.c */
 
 int command_git_check(struct command_decider *d, const struct shell_command *command,
                       const struct command_rule *rule, const struct command_view *view);
 
-/* ---- command_make.c */
+/* ---- command/make.c */
 
 int command_make_check(struct command_decider *d, const struct shell_command *command,
                        const struct command_rule *rule, const struct command_view *view);

@@ -1,5 +1,5 @@
 /*
- * command_program.h - what is known of programs: how to find their sub-command
+ * program.h - what is known of programs: how to find their sub-command
  */
 #pragma once
 

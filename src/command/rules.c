@@ -1,4 +1,4 @@
-#include "command_rules.h"
+#include "rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "policy/command_pattern.h"
+#include "command/pattern.h"
 
 enum { PATTERNS_MAX = 256, RULES_MAX = 10000, NAME_MAX_LENGTH = 255 };
 

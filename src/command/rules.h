@@ -1,5 +1,5 @@
 /*
- * command_rules.h - which commands may be run: the allow-list, decided before the run
+ * rules.h - which commands may be run: the allow-list, decided before the run
  *
  *   struct command_rules rules = { 0 };
  *   command_rules_defaults(&rules, &err);                       fest, camp, just, git
@@ -24,7 +24,7 @@
 #include <stddef.h>
 
 #include "base/finding.h"
-#include "policy/shell_split.h"
+#include "command/shell/split.h"
 
 struct command_pattern {
     char *text;

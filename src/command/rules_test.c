@@ -1,10 +1,11 @@
-#include "command_rules.h"
+/* worlds: user */
+#include "rules.h"
 
 #include <errno.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/command_pattern.h"
+#include "command/pattern.h"
 #include "test/check.h"
 
 /* ---- the policy of the tests */

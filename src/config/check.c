@@ -12,17 +12,17 @@
 #define MAX_KEYS  64 /* more than any table of the schema has */
 #define KEY_SHOWN 60 /* bytes of a key in a message */
 
-struct check {
+struct value_check {
     const struct document *document;
     struct findings *findings;
 };
 
-static struct origin at(const struct check *check, struct place place)
+static struct origin at(const struct value_check *check, struct position place)
 {
     return node_origin(check->document, place);
 }
 
-static void wrong(const struct check *check, struct place place, const char *fix,
+static void wrong(const struct value_check *check, struct position place, const char *fix,
                   struct buffer *message)
 {
     if (message->failed)
@@ -33,8 +33,8 @@ static void wrong(const struct check *check, struct place place, const char *fix
 
 /* ---- scalars */
 
-static void not_expected(const struct check *check, const struct schema_row *row, const char *key,
-                         const struct node *node, const char *fix)
+static void not_expected(const struct value_check *check, const struct schema_row *row,
+                         const char *key, const struct node *node, const char *fix)
 {
     auto_buffer struct buffer text = { 0 };
 
@@ -48,8 +48,8 @@ static void not_expected(const struct check *check, const struct schema_row *row
     wrong(check, node->place, fix, &text);
 }
 
-static void check_number(const struct check *check, const struct schema_row *row, const char *key,
-                         const struct node *node)
+static void check_number(const struct value_check *check, const struct schema_row *row,
+                         const char *key, const struct node *node)
 {
     auto_error coop_error *err = NULL;
     uint64_t value;
@@ -64,8 +64,8 @@ static void check_number(const struct check *check, const struct schema_row *row
                      node->kind == NODE_INTEGER && node->integer == 0 ? none : NULL);
 }
 
-static void check_bool(const struct check *check, const struct schema_row *row, const char *key,
-                       const struct node *node)
+static void check_bool(const struct value_check *check, const struct schema_row *row,
+                       const char *key, const struct node *node)
 {
     bool value;
 
@@ -77,8 +77,8 @@ static void check_bool(const struct check *check, const struct schema_row *row, 
                  is_quoted ? "write it without quotes" : "write true or false");
 }
 
-static void check_word(const struct check *check, const struct schema_row *row, const char *key,
-                       const struct node *node)
+static void check_word(const struct value_check *check, const struct schema_row *row,
+                       const char *key, const struct node *node)
 {
     const char *text = value_text(node);
     char fix[80];
@@ -91,8 +91,8 @@ static void check_word(const struct check *check, const struct schema_row *row, 
     not_expected(check, row, key, node, near ? fix : NULL);
 }
 
-static void check_text(const struct check *check, const struct schema_row *row, const char *key,
-                       const struct node *node)
+static void check_text(const struct value_check *check, const struct schema_row *row,
+                       const char *key, const struct node *node)
 {
     auto_buffer struct buffer text = { 0 };
     const char *value = value_text(node);
@@ -116,8 +116,8 @@ static void check_text(const struct check *check, const struct schema_row *row, 
     wrong(check, node->place, NULL, &text);
 }
 
-static void check_scalar(const struct check *check, const struct schema_row *row, const char *key,
-                         const struct node *node)
+static void check_scalar(const struct value_check *check, const struct schema_row *row,
+                         const char *key, const struct node *node)
 {
     switch (row->type) {
     case SCHEMA_BOOL:
@@ -147,8 +147,8 @@ static void check_scalar(const struct check *check, const struct schema_row *row
     }
 }
 
-static void check_list(const struct check *check, const struct schema_row *row, const char *key,
-                       const struct node *node)
+static void check_list(const struct value_check *check, const struct schema_row *row,
+                       const char *key, const struct node *node)
 {
     if (node->kind != NODE_ARRAY) {
         not_expected(check, row, key, node,
@@ -170,11 +170,11 @@ static void check_list(const struct check *check, const struct schema_row *row, 
 
 /* ---- tables */
 
-static void check_table(const struct check *check, const struct schema_row *row, const char *key,
-                        const struct node *node);
+static void check_table(const struct value_check *check, const struct schema_row *row,
+                        const char *key, const struct node *node);
 
-static void check_tables(const struct check *check, const struct schema_row *row, const char *key,
-                         const struct node *node)
+static void check_tables(const struct value_check *check, const struct schema_row *row,
+                         const char *key, const struct node *node)
 {
     auto_buffer struct buffer item_key = { 0 };
 
@@ -192,8 +192,8 @@ static void check_tables(const struct check *check, const struct schema_row *row
         check_table(check, row, item_key.data, item);
 }
 
-static void check_any(const struct check *check, const struct schema_row *row, const char *key,
-                      const struct node *node)
+static void check_any(const struct value_check *check, const struct schema_row *row,
+                      const char *key, const struct node *node)
 {
     if (row->type == SCHEMA_TABLE)
         check_table(check, row, key, node);
@@ -218,8 +218,8 @@ static const char *name_mistake(struct node_string name)
     return NULL;
 }
 
-static void unknown_key(const struct check *check, const struct schema_row *row, const char *key,
-                        const struct node_entry *entry)
+static void unknown_key(const struct value_check *check, const struct schema_row *row,
+                        const char *key, const struct node_entry *entry)
 {
     const char *names[MAX_KEYS + 1] = { NULL };
     char fix[128] = "coop-policy(5) lists the keys";
@@ -238,8 +238,8 @@ static void unknown_key(const struct check *check, const struct schema_row *row,
                  "unknown key '%.*s'%s%s", length, entry->key.bytes, *key ? " in " : "", key);
 }
 
-static void check_entry(const struct check *check, const struct schema_row *row, const char *key,
-                        const struct node_entry *entry)
+static void check_entry(const struct value_check *check, const struct schema_row *row,
+                        const char *key, const struct node_entry *entry)
 {
     const struct schema_row *child = schema_child(row, entry->key.bytes, entry->key.length);
     auto_buffer struct buffer path = { 0 };
@@ -265,8 +265,8 @@ static void check_entry(const struct check *check, const struct schema_row *row,
         check_any(check, child, path.data, &entry->value);
 }
 
-static void check_required(const struct check *check, const struct schema_row *row, const char *key,
-                           const struct node *node)
+static void check_required(const struct value_check *check, const struct schema_row *row,
+                           const char *key, const struct node *node)
 {
     for (const struct schema_row *child = NULL; (child = schema_next_child(row, child));)
         if (child->flags & SCHEMA_REQUIRED && !node_get(node, schema_key(child)))
@@ -276,7 +276,7 @@ static void check_required(const struct check *check, const struct schema_row *r
 
 /* ---- keys that go together, or do not */
 
-static void check_one_of(const struct check *check, const char *key, const struct node *node,
+static void check_one_of(const struct value_check *check, const char *key, const struct node *node,
                          const char *const *keys, const char *all)
 {
     const struct node *first = NULL;
@@ -295,21 +295,21 @@ static void check_one_of(const struct check *check, const char *key, const struc
                      "%s has none of %s", key, all);
 }
 
-static void check_secret(const struct check *check, const char *key, const struct node *node)
+static void check_secret(const struct value_check *check, const char *key, const struct node *node)
 {
     static const char *const keys[] = { "value", "file", "command", "from", NULL };
 
     check_one_of(check, key, node, keys, "value, file, command and from");
 }
 
-static void check_expect(const struct check *check, const char *key, const struct node *node)
+static void check_expect(const struct value_check *check, const char *key, const struct node *node)
 {
     static const char *const keys[] = { "deny", "allow", NULL };
 
     check_one_of(check, key, node, keys, "deny and allow");
 }
 
-static void check_command(const struct check *check, const char *key, const struct node *node)
+static void check_command(const struct value_check *check, const char *key, const struct node *node)
 {
     const struct node *restrictions = node_get(node, "subcommand_restrictions");
 
@@ -324,7 +324,7 @@ static void check_command(const struct check *check, const char *key, const stru
 }
 
 /* Three seeds, three ways to choose the network; in one table they must mean the same. */
-static void check_network(const struct check *check, const char *key, const struct node *node)
+static void check_network(const struct value_check *check, const char *key, const struct node *node)
 {
     enum { UNKNOWN = -1, OFF, NONE, GATE, NAT, HOST };
     const struct node *word = node_get(node, "network");
@@ -356,15 +356,15 @@ static void check_network(const struct check *check, const char *key, const stru
 
 static const struct {
     const char *path;
-    void (*check)(const struct check *check, const char *key, const struct node *node);
+    void (*check)(const struct value_check *check, const char *key, const struct node *node);
 } together[] = {
     { "secrets.*", check_secret },        { "expect", check_expect },
     { "commands.*", check_command },      { "sandbox", check_network },
     { "users[].sandbox", check_network }, { "cron[].sandbox", check_network },
 };
 
-static void check_table(const struct check *check, const struct schema_row *row, const char *key,
-                        const struct node *node)
+static void check_table(const struct value_check *check, const struct schema_row *row,
+                        const char *key, const struct node *node)
 {
     if (node->kind != NODE_TABLE) {
         const char *text = value_text(node);
@@ -385,7 +385,7 @@ static void check_table(const struct check *check, const struct schema_row *row,
 }
 
 /* One key in two spellings, in two tables of one file: sandbox.network and network.mode. */
-static void check_spellings(const struct check *check, const char *table, const char *key,
+static void check_spellings(const struct value_check *check, const char *table, const char *key,
                             const char *other_table, const char *other_key)
 {
     const struct node *one = node_get(&check->document->root, table);
@@ -401,7 +401,7 @@ static void check_spellings(const struct check *check, const char *table, const 
 
 size_t check_document(const struct document *document, struct findings *findings)
 {
-    const struct check check = { document, findings };
+    const struct value_check check = { document, findings };
     size_t n_errors = findings->n_errors;
 
     for (const struct node_entry *e = document->root.table->first; e; e = e->next)
@@ -411,10 +411,10 @@ size_t check_document(const struct document *document, struct findings *findings
     return findings->n_errors - n_errors;
 }
 
-void check_value(const struct document *document, const struct schema_row *row, const char *key,
-                 const struct node *node, struct findings *findings)
+void config_check_value(const struct document *document, const struct schema_row *row,
+                        const char *key, const struct node *node, struct findings *findings)
 {
-    const struct check check = { document, findings };
+    const struct value_check check = { document, findings };
 
     check_any(&check, row, key, node);
 }

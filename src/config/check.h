@@ -12,8 +12,8 @@
 size_t check_document(const struct document *document, struct findings *findings);
 
 /* One value against its row; `key` as messages name it. */
-void check_value(const struct document *document, const struct schema_row *row, const char *key,
-                 const struct node *node, struct findings *findings);
+void config_check_value(const struct document *document, const struct schema_row *row,
+                        const char *key, const struct node *node, struct findings *findings);
 
 /* ---- forms of texts, check_form.c: what is wrong, as the end of a sentence; NULL: nothing */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 #include "base/utf8.h"
 
 static bool is_between(char c, char first, char last)

@@ -32,6 +32,7 @@ void config_free(struct config *config)
             document_free(layer->document);
         free(layer->hidden);
         free(layer->flags);
+        free(layer->real);
         free(layer);
     }
     for (size_t i = 0; i < config->n_paths; i++)
@@ -127,8 +128,8 @@ struct config_file_info config_file_info(const struct config *config, size_t i)
     while ((*at)->kind == CONFIG_OVERRIDE || i-- > 0)
         at++;
     const struct layer *layer = *at;
-    return (struct config_file_info){ layer->document->name, layer->kind, layer->is_approved,
-                                      layer->digest };
+    return (struct config_file_info){ layer->document->name, layer->real, layer->kind,
+                                      layer->is_approved, layer->digest };
 }
 
 /* ---- one key in one layer */
@@ -182,7 +183,7 @@ const struct node *layer_find(const struct layer *layer, const struct schema_row
 /* ---- one key in all of them */
 
 /* A flag is in no line of a file: its column is its number. */
-struct origin layer_origin(const struct layer *layer, struct place place)
+struct origin layer_origin(const struct layer *layer, struct position place)
 {
     if (layer->kind == CONFIG_FLAG)
         return (struct origin){ layer->flags[place.column], 0, 0 };
@@ -240,6 +241,14 @@ struct config_value config_child(const struct config_value *table, const char *k
     else
         value.layer = CONFIG_BUILT_IN;
     return value;
+}
+
+unsigned config_rank(const struct config *config, const struct config_value *value)
+{
+    for (size_t i = 0; value->node && i < config->n_layers; i++)
+        if (config->layers[i] == value->source)
+            return (unsigned)i + 1;
+    return 0;
 }
 
 /* ---- lists */

@@ -76,6 +76,7 @@ int config_add_flag(struct config *config, const char *flag, const char *key, co
 /* The files that were read, lowest first. */
 struct config_file_info {
     const char *path;
+    const char *real; /* without links; NULL: not known, nobody opened it here */
     enum config_layer layer;
     bool is_approved; /* a project's file, by the owner */
     const char
@@ -102,6 +103,9 @@ struct config_value config_get_named(const struct config *config, const char *ke
                                      const char *name);
 /* A key of a table that is an item of a list, as "trust" in an item of "users". */
 struct config_value config_child(const struct config_value *table, const char *key);
+
+/* The number of the layer that says so, from 1 on; 0: none does, it is built in. */
+unsigned config_rank(const struct config *config, const struct config_value *value);
 
 static inline bool config_is_set(const struct config_value *value)
 {

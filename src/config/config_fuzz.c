@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "config/layers.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "test/fuzz.h"
 
 static void check_findings(const struct findings *findings)

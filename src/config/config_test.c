@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "config/config.h"
 
 #include <errno.h>
@@ -5,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "config/value.h"
 #include "test/check.h"
 
@@ -297,7 +298,7 @@ TEST(mistakes_are_named_with_key_value_and_place)
               "f:1:25: error: sandbox.blocked_paths is 'x', expected a list of paths; write it in "
               "brackets, also when it is one only");
     CHECK_STR(wrong("sandbox.blocked_paths = ['a\\u0000b']\n[[users]]\n"),
-              "f:2:1: error: users[] has no 'name'; a name, used once");
+              "f:2:1: error: users[] has no 'name'; a unique name");
     CHECK_STR(wrong("sandbox.blocked_paths = [\"a\\u0000b\"]"),
               "f:1:26: error: sandbox.blocked_paths: 'a\\x00b' has a NUL character in it");
     CHECK_STR(wrong("sandbox = 3"), "f:1:11: error: sandbox is 3, expected a table");

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "config/node_walk.h"
 
 static const char *const types[] = {

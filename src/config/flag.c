@@ -92,7 +92,7 @@ static void check_flag(struct document *document, const struct schema_row *row, 
 
     one.flags &= ~(unsigned)SCHEMA_LIST;
     document->name = flag;
-    check_value(document, &one, row->path, value, findings);
+    config_check_value(document, &one, row->path, value, findings);
     document->name = NULL;
 }
 

@@ -12,6 +12,7 @@ struct layer {
     enum config_layer kind;
     struct document *document;
     const struct node *overrides; /* CONFIG_OVERRIDE: the table that stands for [sandbox] */
+    char *real;                   /* the path of its file, without links; NULL: not known */
     char digest[SHA256_HEX_SIZE]; /* by which a project's is approved; "" with secrets */
     bool is_approved;
     const struct node **hidden; /* values that an override outdoes */
@@ -31,7 +32,7 @@ struct config {
 const struct node *layer_find(const struct layer *layer, const struct schema_row *row,
                               const char *name);
 
-struct origin layer_origin(const struct layer *layer, struct place place);
+struct origin layer_origin(const struct layer *layer, struct position place);
 
 /* Inserts above all layers of the same kind and below those of higher kinds. NULL: no memory. */
 struct layer *layers_insert(struct config *config, enum config_layer kind,
@@ -42,7 +43,7 @@ struct config layers_of_owner(const struct config *config);
 
 /* What a layer makes of the network that those below it choose; *place: where, if it says anything. */
 enum config_network layer_network(const struct layer *layer, enum config_network below,
-                                  struct place *place);
+                                  struct position *place);
 
 /*
  * project.c: a finding of this severity for everything that the layer asks for beyond what `owner`

@@ -19,8 +19,9 @@
 #include "config/file.h"
 #include "config/home.h"
 #include "config/layers.h"
-#include "config/toml.h"
-#include "config/yaml.h"
+#include "config/toml/toml.h"
+#include "config/yaml/yaml.h"
+#include "sys/source.h"
 
 #define SYSTEM_FILE  "/etc/coop/coop.toml"
 #define USER_FILE    "coop/coop.toml"
@@ -138,9 +139,15 @@ static struct layer *read_layer(const struct load *load, enum config_layer kind,
     if (config_add_document(load->config, kind, document, load->findings) < 0)
         return NULL;
     struct layer *layer = load->config->layers[load->config->n_layers - 1];
+    char real[PATH_MAX];
+    if (source_name(file->fd, real) < 0 || !(layer->real = strdup(real))) {
+        no_memory(load);
+        return NULL;
+    }
     /* A digest of what holds secrets would let somebody try values against it. */
     if (kind == CONFIG_PROJECT || !node_get(&document->root, "secrets"))
-        approval_digest(file->path, text.data ? text.data : "", text.length, layer->digest);
+        approval_digest(kind == CONFIG_PROJECT ? file->path : real, text.data ? text.data : "",
+                        text.length, layer->digest);
     return layer;
 }
 

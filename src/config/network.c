@@ -9,7 +9,7 @@
 #include "config/layers.h"
 #include "config/value.h"
 
-static bool says(const struct layer *layer, const char *key, bool *out, struct place *place)
+static bool says(const struct layer *layer, const char *key, bool *out, struct position *place)
 {
     const struct node *node = layer_find(layer, schema_find(key), "");
 
@@ -27,7 +27,7 @@ static enum config_network move(enum config_network network, bool is_allowed)
 }
 
 enum config_network layer_network(const struct layer *layer, enum config_network below,
-                                  struct place *place)
+                                  struct position *place)
 {
     const struct schema_row *row = schema_find("sandbox.network");
     const struct node *node = layer_find(layer, row, "");
@@ -59,7 +59,7 @@ enum config_network config_network(const struct config *config, struct origin *o
     struct origin origin = { 0 };
 
     for (size_t i = 0; i < config->n_layers; i++) {
-        struct place place = { 0 };
+        struct position place = { 0 };
         enum config_network next = layer_network(config->layers[i], network, &place);
 
         if (next != network || place.line > 0)

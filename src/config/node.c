@@ -118,7 +118,7 @@ static int grow_slots(struct document *document, struct node_table *table)
 }
 
 int node_table_add(struct document *document, struct node_table *table, struct node_string key,
-                   struct place key_place, const struct node *value)
+                   struct position key_place, const struct node *value)
 {
     if (document->n_nodes == NODE_COUNT_MAX)
         return -E2BIG;
@@ -191,7 +191,7 @@ const struct node *node_get(const struct node *table, const char *key)
     return entry ? &entry->value : NULL;
 }
 
-struct origin node_origin(const struct document *document, struct place place)
+struct origin node_origin(const struct document *document, struct position place)
 {
     return (struct origin){ document->name, place.line, place.column };
 }

@@ -40,7 +40,7 @@ enum node_kind {
 };
 
 /* In the file, both from 1; the column counts characters. */
-struct place {
+struct position {
     unsigned line;
     unsigned column;
 };
@@ -62,7 +62,7 @@ struct node_datetime {
 
 struct node {
     enum node_kind kind;
-    struct place place;
+    struct position place;
     struct node *next; /* of an array's item: the one after it */
     union {
         struct node_table *table;
@@ -78,7 +78,7 @@ struct node {
 struct node_entry {
     struct node value;
     struct node_string key;
-    struct place key_place;
+    struct position key_place;
     uint32_t hash;
     struct node_entry *next;  /* in the file's order */
     struct node_entry *chain; /* in the same slot */
@@ -123,14 +123,14 @@ struct node_array *document_array(struct document *document, unsigned level);
  * caller has looked that the key is new. -ENOMEM, or -E2BIG: more than NODE_COUNT_MAX.
  */
 int node_table_add(struct document *document, struct node_table *table, struct node_string key,
-                   struct place key_place, const struct node *value);
+                   struct position key_place, const struct node *value);
 int node_array_add(struct document *document, struct node_array *array, const struct node *value);
 
 /* NULL: there is none. */
 struct node_entry *node_table_find(const struct node_table *table, const char *key, size_t n);
 const struct node *node_get(const struct node *table, const char *key);
 
-struct origin node_origin(const struct document *document, struct place place);
+struct origin node_origin(const struct document *document, struct position place);
 
 /* With its article, for sentences: "a table", "an integer". */
 const char *node_kind_name(enum node_kind kind);

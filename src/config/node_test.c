@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "node.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static void add_number(struct document *document, struct node_table *table, unsi
     struct node value = integer(i);
 
     CHECK(node_table_add(document, table, copy(document, key, (size_t)n),
-                         (struct place){ i + 1, 1 }, &value) == 0);
+                         (struct position){ i + 1, 1 }, &value) == 0);
 }
 
 TEST(a_new_document_is_an_empty_table)
@@ -112,7 +113,7 @@ TEST(keys_are_bytes)
         struct node value = integer((int64_t)i);
 
         CHECK(!node_table_find(table, keys[i].bytes, keys[i].length));
-        CHECK(node_table_add(document, table, keys[i], (struct place){ 1, 1 }, &value) == 0);
+        CHECK(node_table_add(document, table, keys[i], (struct position){ 1, 1 }, &value) == 0);
     }
     for (size_t i = 0; i < n; i++)
         CHECK(node_table_find(table, keys[i].bytes, keys[i].length)->value.integer == (int64_t)i);
@@ -152,7 +153,7 @@ TEST(a_document_holds_so_many_values_and_no_more)
     CHECK(node_array_add(document, array, &value) == 0);
     CHECK(node_array_add(document, array, &value) == -E2BIG);
     CHECK(node_table_add(document, document->root.table, (struct node_string){ "k", 1 },
-                         (struct place){ 1, 1 }, &value) == -E2BIG);
+                         (struct position){ 1, 1 }, &value) == -E2BIG);
     CHECK(array->n == 1 && document->root.table->n == 0);
     document_free(document);
 }
@@ -160,7 +161,7 @@ TEST(a_document_holds_so_many_values_and_no_more)
 TEST(an_origin_names_the_file)
 {
     struct document *document = document_new("coop.toml");
-    struct origin origin = node_origin(document, (struct place){ 3, 9 });
+    struct origin origin = node_origin(document, (struct position){ 3, 9 });
 
     CHECK_STR(origin.name, "coop.toml");
     CHECK(origin.line == 3 && origin.column == 9);

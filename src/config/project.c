@@ -116,7 +116,7 @@ static bool rule_network(const struct narrowing *n, const struct schema_row *row
                          const struct node *node, struct buffer *why)
 {
     const struct schema_row *words = schema_find("sandbox.network");
-    struct place place = { 0 };
+    struct position place = { 0 };
     struct origin origin;
     enum config_network most = config_network(n->owner, &origin);
     enum config_network wanted = layer_network(n->layer, most, &place);
@@ -309,7 +309,7 @@ struct walk {
     struct findings *findings;
 };
 
-static void ask(const struct walk *walk, const char *key, struct place place,
+static void ask(const struct walk *walk, const char *key, struct position place,
                 const struct buffer *why)
 {
     struct origin origin = layer_origin(walk->n.layer, place);

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +10,7 @@
 #include "config/approval.h"
 #include "config/config.h"
 #include "config/layers.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "test/check.h"
 
 static struct document *parsed(const char *name, const char *text)

@@ -1,7 +1,7 @@
 /*
  * schema.h - every key that a configuration may have, as one table
  *
- * The table decides what the reader accepts, what a key means when nobody wrote it, what a project
+ * The rows are made from src/settings when coop is built. The table decides what the reader accepts, what a key means when nobody wrote it, what a project
  * file may do with it, and what `coop config schema` and coop-policy(5) say. A path names a key:
  *
  *   sandbox.memory        a key of [sandbox]
@@ -66,6 +66,8 @@ struct schema_row {
     const char *fallback; /* the default as it would be written, without quotes; NULL: not set */
     const char *help;     /* a sentence */
     const char *const *words; /* SCHEMA_WORD: strictest first, NULL at the end */
+    const char *other_word;   /* SCHEMA_WORD: another for ... */
+    const char *other_means;  /* ... this one of them; NULL: there is none */
     const char *also;         /* the path of another spelling of the same key; NULL: none */
     const char *same_as;      /* this is another spelling of that path */
     const char *like;         /* SCHEMA_TABLE: has the keys of that table */
@@ -87,5 +89,7 @@ const struct schema_row *schema_next_child(const struct schema_row *parent,
 /* The last part of the path: "memory"; "*" for names that the author chooses. */
 const char *schema_key(const struct schema_row *row);
 
+/* A word that is another for one of row->words, which *means is; NULL: there is none. */
+const char *schema_other_word(const struct schema_row *row, const char **means);
 /* Where the word stands in row->words; -1: nowhere. */
 int schema_word(const struct schema_row *row, const char *word);

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "config/schema.h"
 
 #include "base/cleanup.h"

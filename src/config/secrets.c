@@ -19,7 +19,7 @@
 struct fetch {
     const struct config *config;
     const char *name;
-    const char *workspace;
+    const struct source_places *places;
     struct findings *findings;
     struct config_value value; /* of the one key that says where it is */
 };
@@ -76,20 +76,27 @@ static int read_variable(const struct fetch *fetch, char **out)
 
 /* ---- a file */
 
-/* By its own path, whatever links led there. */
-static bool is_in_workspace(const struct fetch *fetch, int fd)
+/* Neither the file nor the way to it may be of those who run in boxes: they would choose the file. */
+static int check_place(const struct fetch *fetch, const char *path, const struct config_file *file)
 {
-    char link[64];
-    char path[PATH_MAX];
-    size_t n = fetch->workspace ? strlen(fetch->workspace) : 0;
+    const struct source_places *places = fetch->places;
+    char text[PATH_MAX];
+    struct stat found;
 
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length < 0 || n == 0)
-        return false;
-    path[length] = '\0';
-    return strncmp(path, fetch->workspace, n) == 0 &&
-           (path[n] == '/' || fetch->workspace[n - 1] == '/');
+    if (!places)
+        return 0;
+    auto_close int fd = source_open(path, places->items, places->n, text);
+    if (fd < 0 && *text)
+        return refuse(fetch, "write the path of the file that it leads to",
+                      "is in a file behind a symbolic link that a command may have created");
+    if (fd < 0 || fstat(fd, &found) < 0 || found.st_dev != file->stat.st_dev ||
+        found.st_ino != file->stat.st_ino || source_name(fd, text) < 0)
+        return refuse(fetch, NULL, "is in a file that was replaced while it was opened");
+    if (source_is_below(text, places->items, places->n))
+        return refuse(
+            fetch, "keep it elsewhere",
+            "is in a file of the workspace or of a writable mount, where commands can read it");
+    return 0;
 }
 
 static int check_file(const struct fetch *fetch, const struct config_file *file)
@@ -106,9 +113,6 @@ static int check_file(const struct fetch *fetch, const struct config_file *file)
     }
     if (file->stat.st_uid != geteuid() && file->stat.st_uid != 0)
         return refuse(fetch, NULL, "is in a file of somebody else");
-    if (is_in_workspace(fetch, file->fd))
-        return refuse(fetch, "keep it elsewhere",
-                      "is in a file of the workspace, where commands can read it");
     return 0;
 }
 
@@ -153,7 +157,8 @@ static int open_file(const struct fetch *fetch, char **out_path, struct config_f
     r = config_file_open(*out_path, file, &err);
     if (r < 0)
         return coop_error_errno(err) == ENOMEM ? -ENOMEM : refuse_open(fetch, err);
-    return check_file(fetch, file);
+    r = check_file(fetch, file);
+    return r < 0 ? r : check_place(fetch, *out_path, file);
 }
 
 static int read_file(const struct fetch *fetch, char **out)
@@ -297,10 +302,10 @@ static size_t find_way(const struct config *config, const char *name, struct con
     return found;
 }
 
-int secrets_read(const struct config *config, const char *name, const char *workspace, char **out,
-                 struct findings *findings)
+int secrets_read(const struct config *config, const char *name, const struct source_places *places,
+                 char **out, struct findings *findings)
 {
-    struct fetch fetch = { config, name, workspace, findings, { 0 } };
+    struct fetch fetch = { config, name, places, findings, { 0 } };
     size_t way = find_way(config, name, &fetch.value);
     int r = way < COUNT(ways) ? ways[way].read(&fetch, out)
                               : refuse(&fetch, NULL, "has none of value, file, command and from");
@@ -310,10 +315,10 @@ int secrets_read(const struct config *config, const char *name, const char *work
     return r;
 }
 
-void secrets_check(const struct config *config, const char *name, const char *workspace,
-                   struct findings *findings)
+void secrets_check(const struct config *config, const char *name,
+                   const struct source_places *places, struct findings *findings)
 {
-    struct fetch fetch = { config, name, workspace, findings, { 0 } };
+    struct fetch fetch = { config, name, places, findings, { 0 } };
     size_t way = find_way(config, name, &fetch.value);
 
     if (way < COUNT(ways) && ways[way].check)

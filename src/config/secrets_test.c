@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
 #include "config/secret_command.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "test/check.h"
 
 #define ROOM 16

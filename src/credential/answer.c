@@ -1,4 +1,4 @@
-#include "credential_answer.h"
+#include "answer.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * credential_answer.h - the head of the host's answer, as the box gets it
+ * answer.h - the head of the host's answer, as the box gets it
  *
  * It goes on as it is, but for three things: the connection ends after it, a field that repeats the
  * secret's value has "[secret NAME]" in its place, and what speaks of the connection to the host is
@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/redact.h"
-#include "net/http_head.h"
+#include "net/wire/http_head.h"
 
 #define CREDENTIAL_ANSWER_MAX (64 * 1024) /* bytes of a head */
 

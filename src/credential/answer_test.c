@@ -1,4 +1,4 @@
-#include "net/credential_answer.h"
+#include "credential/answer.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "credential_connection.h"
+#include "connection.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -10,9 +10,9 @@
 
 #include "base/buffer.h"
 #include "base/secret_memory.h"
-#include "net/credential_answer.h"
-#include "net/credential_tls.h"
-#include "net/http_stream.h"
+#include "credential/answer.h"
+#include "credential/tls.h"
+#include "net/wire/http_stream.h"
 
 #define EVERYTHING       (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 #define CONNECTIONS_MOST 256
@@ -20,7 +20,7 @@
 #define ROUNDS           32 /* of one connection, then others are served */
 #define DRAINED_MOST     (1024 * 1024)
 
-enum stage { STAGE_HEAD, STAGE_HANDSHAKE, STAGE_RELAY, STAGE_LINGER };
+enum stage { STATE_HEAD, STATE_HANDSHAKE, STATE_RELAY, STATE_LINGER };
 
 /* Bytes on their way. */
 struct piece {
@@ -29,10 +29,10 @@ struct piece {
 };
 
 struct credential_connection {
-    struct gate_dead dead;
-    struct gate_source near, far;
-    struct gate_timer timer;
-    struct gate_turn turn;
+    struct loop_dead dead;
+    struct loop_source near, far;
+    struct loop_timer timer;
+    struct loop_task turn;
     struct credential_connection *previous, *next;
     struct credential_server *server;
     const struct credential *credential;
@@ -60,15 +60,15 @@ static void end(struct credential_connection *connection)
 {
     struct credential_server *server = connection->server;
 
-    gate_loop_stop(&connection->timer);
-    gate_loop_no_turn(&connection->turn);
+    loop_stop(&connection->timer);
+    loop_no_turn(&connection->turn);
     SSL_free(connection->ssl);
     secret_free(connection->head.bytes);
     free(connection->up.bytes);
     free(connection->down.bytes);
     buffer_done(&connection->answer);
-    gate_loop_close(&connection->near);
-    gate_loop_close(&connection->far);
+    loop_close(&connection->near);
+    loop_close(&connection->far);
     if (connection->previous)
         connection->previous->next = connection->next;
     else
@@ -76,7 +76,7 @@ static void end(struct credential_connection *connection)
     if (connection->next)
         connection->next->previous = connection->previous;
     server->n_connections--;
-    gate_loop_free(&server->loop, &connection->dead);
+    loop_free(&server->loop, &connection->dead);
 }
 
 static void reset_fd(int fd)
@@ -95,26 +95,26 @@ static enum moved break_off(struct credential_connection *connection)
     return MOVED_OVER;
 }
 
-static void is_late(struct gate *gate, struct gate_timer *timer)
+static void is_late(struct gate *gate, struct loop_timer *timer)
 {
     (void)gate;
-    (void)break_off(GATE_CONTAINER(timer, struct credential_connection, timer));
+    (void)break_off(LOOP_CONTAINER(timer, struct credential_connection, timer));
 }
 
 static void enter(struct credential_connection *connection, enum stage stage)
 {
-    static const enum gate_delay delays[] = {
-        [STAGE_HEAD] = GATE_DELAY_HEAD,
-        [STAGE_HANDSHAKE] = GATE_DELAY_DIAL,
-        [STAGE_RELAY] = GATE_N_DELAYS,
-        [STAGE_LINGER] = GATE_DELAY_LINGER,
+    static const enum loop_delay delays[] = {
+        [STATE_HEAD] = LOOP_DELAY_HEAD,
+        [STATE_HANDSHAKE] = LOOP_DELAY_DIAL,
+        [STATE_RELAY] = LOOP_N_DELAYS,
+        [STATE_LINGER] = LOOP_DELAY_LINGER,
     };
 
-    gate_loop_stop(&connection->timer);
+    loop_stop(&connection->timer);
     connection->stage = stage;
     connection->timer.fire = is_late;
-    if (delays[stage] != GATE_N_DELAYS)
-        gate_loop_set(&connection->server->loop, &connection->timer, delays[stage]);
+    if (delays[stage] != LOOP_N_DELAYS)
+        loop_set(&connection->server->loop, &connection->timer, delays[stage]);
 }
 
 static bool is_waiting(void)
@@ -145,10 +145,10 @@ static void step_linger(struct credential_connection *connection)
 static enum moved linger(struct credential_connection *connection)
 {
     (void)shutdown(connection->near.fd, SHUT_WR);
-    if (connection->stage == STAGE_RELAY)
+    if (connection->stage == STATE_RELAY)
         (void)SSL_shutdown(connection->ssl);
-    gate_loop_close(&connection->far);
-    enter(connection, STAGE_LINGER);
+    loop_close(&connection->far);
+    enter(connection, STATE_LINGER);
     connection->is_near_readable = true;
     step_linger(connection);
     return MOVED_OVER;
@@ -191,7 +191,7 @@ static void begin_handshake(struct credential_connection *connection)
         (void)break_off(connection);
         return;
     }
-    enter(connection, STAGE_HANDSHAKE);
+    enter(connection, STATE_HANDSHAKE);
     step_handshake(connection);
 }
 
@@ -248,7 +248,7 @@ static void step_handshake(struct credential_connection *connection)
     ERR_clear_error();
     int r = SSL_connect(connection->ssl);
     if (r == 1) {
-        enter(connection, STAGE_RELAY);
+        enter(connection, STATE_RELAY);
         connection->is_up_waiting = connection->is_down_waiting = false;
         step_relay(connection);
         return;
@@ -481,22 +481,22 @@ static void step_relay(struct credential_connection *connection)
         if (moved != MOVED)
             return;
     }
-    gate_loop_turn(&connection->server->loop, &connection->turn);
+    loop_turn(&connection->server->loop, &connection->turn);
 }
 
 static void step(struct credential_connection *connection)
 {
     switch (connection->stage) {
-    case STAGE_HEAD:
+    case STATE_HEAD:
         step_head(connection);
         break;
-    case STAGE_HANDSHAKE:
+    case STATE_HANDSHAKE:
         step_handshake(connection);
         break;
-    case STAGE_RELAY:
+    case STATE_RELAY:
         step_relay(connection);
         break;
-    case STAGE_LINGER:
+    case STATE_LINGER:
         step_linger(connection);
         break;
     }
@@ -504,13 +504,13 @@ static void step(struct credential_connection *connection)
 
 /* ---- what happens to sockets */
 
-static void near_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void near_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     struct credential_connection *connection =
-        GATE_CONTAINER(source, struct credential_connection, near);
+        LOOP_CONTAINER(source, struct credential_connection, near);
 
     (void)gate;
-    if (events & (EPOLLHUP | EPOLLERR) && connection->stage != STAGE_LINGER) {
+    if (events & (EPOLLHUP | EPOLLERR) && connection->stage != STATE_LINGER) {
         (void)break_off(connection); /* nobody waits for an answer any more */
         return;
     }
@@ -520,22 +520,22 @@ static void near_happened(struct gate *gate, struct gate_source *source, uint32_
 }
 
 /* What TLS waits for, in either direction, may be either. */
-static void far_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void far_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     struct credential_connection *connection =
-        GATE_CONTAINER(source, struct credential_connection, far);
+        LOOP_CONTAINER(source, struct credential_connection, far);
 
     (void)gate;
     (void)events;
     connection->is_up_waiting = connection->is_down_waiting = false;
-    if (connection->stage == STAGE_HANDSHAKE || connection->stage == STAGE_RELAY)
+    if (connection->stage == STATE_HANDSHAKE || connection->stage == STATE_RELAY)
         step(connection);
 }
 
-static void took_turn(struct gate *gate, struct gate_turn *turn)
+static void took_turn(struct gate *gate, struct loop_task *turn)
 {
     (void)gate;
-    step(GATE_CONTAINER(turn, struct credential_connection, turn));
+    step(LOOP_CONTAINER(turn, struct credential_connection, turn));
 }
 
 /* ---- */
@@ -579,15 +579,15 @@ void credential_connection_begin(struct credential_server *server,
         return;
     }
     connection->credential = credential;
-    connection->near = (struct gate_source){ .happened = near_happened, .fd = near_fd };
-    connection->far = (struct gate_source){ .happened = far_happened, .fd = far_fd };
+    connection->near = (struct loop_source){ .happened = near_happened, .fd = near_fd };
+    connection->far = (struct loop_source){ .happened = far_happened, .fd = far_fd };
     connection->turn.take = took_turn;
-    if (gate_loop_add(&server->loop, &connection->near, EVERYTHING) < 0 ||
-        gate_loop_add(&server->loop, &connection->far, EVERYTHING) < 0) {
+    if (loop_add(&server->loop, &connection->near, EVERYTHING) < 0 ||
+        loop_add(&server->loop, &connection->far, EVERYTHING) < 0) {
         (void)break_off(connection);
         return;
     }
-    enter(connection, STAGE_HEAD);
+    enter(connection, STATE_HEAD);
 }
 
 void credential_connection_end_all(struct credential_server *server,

@@ -1,5 +1,5 @@
 /*
- * credential_connection.h - one request of the box, and its answer
+ * connection.h - one request of the box, and its answer
  *
  *   credential_connection_begin() -> head -> handshake -> relay -> linger -> the end
  *
@@ -10,16 +10,16 @@
  */
 #pragma once
 
-#include "net/credential_list.h"
-#include "net/gate_loop.h"
+#include "credential/list.h"
 #include "net/gate_protocol.h"
+#include "net/loop.h"
 
 struct credential_connection;
 
 struct credential_server {
-    struct gate_loop loop;
+    struct loop loop;
     struct credential_list list;
-    struct gate_source gate;
+    struct loop_source gate;
     struct credential_connection *connections;
     unsigned n_connections;
     char *scratch; /* CREDENTIAL_SCRATCH bytes, for whoever is at work */

@@ -3,7 +3,7 @@
  *
  * Of all processes around a box this one and the supervisor know the secrets. It reads what hostile
  * code has written, so it can do nothing but speak through the sockets that the gate hands over:
- * credential_lockdown.h. It ends when the gate does.
+ * credential/lockdown.h. It ends when the gate does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/credential_connection.h"
-#include "net/credential_lockdown.h"
-#include "net/credential_tls.h"
+#include "credential/connection.h"
+#include "credential/lockdown.h"
+#include "credential/tls.h"
 #include "sys/kernel.h"
 
 static struct credential_server server;
@@ -107,7 +107,7 @@ static bool take_order(void)
     return true;
 }
 
-static void gate_spoke(struct gate *gate, struct gate_source *source, uint32_t events)
+static void gate_spoke(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     (void)gate;
     (void)source;
@@ -142,7 +142,7 @@ static int begin(void)
     if (r == 0 && !server.scratch)
         r = -ENOMEM;
     if (r == 0)
-        r = gate_loop_init(&server.loop);
+        r = loop_init(&server.loop);
     return r;
 }
 
@@ -165,10 +165,10 @@ int main(void)
     r = credential_lockdown(&step);
     if (r < 0)
         return give_up(-r, step);
-    server.gate = (struct gate_source){ .happened = gate_spoke, .fd = CREDENTIAL_GATE_FD };
-    r = gate_loop_add(&server.loop, &server.gate, EPOLLIN);
+    server.gate = (struct loop_source){ .happened = gate_spoke, .fd = CREDENTIAL_GATE_FD };
+    r = loop_add(&server.loop, &server.gate, EPOLLIN);
     if (r < 0)
         return give_up(-r, "wait");
-    gate_loop_run(NULL, &server.loop);
+    loop_run(NULL, &server.loop);
     return 0;
 }

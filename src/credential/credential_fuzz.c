@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "net/credential_answer.h"
-#include "net/credential_request.h"
+#include "credential/answer.h"
+#include "credential/request.h"
 
 #define REQUIRE(condition) \
     do {                   \

@@ -1,11 +1,11 @@
-#include "credential_list.h"
+#include "list.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 #include "base/secret_memory.h"
 
 #define TEXT_MOST (CREDENTIAL_MOST * (CREDENTIAL_VALUE_MOST + 8192u))

@@ -1,20 +1,20 @@
 /*
- * credential_list.h - the credentials of one box, in the one process that holds them
+ * list.h - the credentials of one box, in the one process that holds them
  */
 #pragma once
 
 #include <openssl/ssl.h>
 
 #include "base/redact.h"
+#include "credential/request.h"
 #include "net/credential_protocol.h"
-#include "net/credential_request.h"
 
 struct credential {
     struct credential_route route;
     const char *name;      /* NAME of NAME.coop.internal */
     const char *secret;    /* as people call it */
     const char *ca;        /* NULL: none but the host's */
-    SSL_CTX *context;      /* credential_tls.h */
+    SSL_CTX *context;      /* credential/tls.h */
     struct redact *redact; /* takes the value out of heads; NULL: it is too short */
 };
 

@@ -1,4 +1,4 @@
-#include "credential_lockdown.h"
+#include "lockdown.h"
 
 #include <errno.h>
 #include <linux/capability.h>

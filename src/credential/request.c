@@ -1,4 +1,4 @@
-#include "credential_request.h"
+#include "request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * credential_request.h - the request that goes to the host in place of the box's own
+ * request.h - the request that goes to the host in place of the box's own
  *
  * The method, the target and nearly all fields are the box's. Host is the host's own, the secret's
  * field is ours and stands there once, and the connection ends after this one request, unless it
@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "net/http_head.h"
+#include "net/wire/http_head.h"
 
 struct credential_route {
     const char *host;

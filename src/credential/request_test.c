@@ -1,4 +1,4 @@
-#include "net/credential_request.h"
+#include "credential/request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "credential_tls.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <openssl/err.h>

@@ -1,5 +1,5 @@
 /*
- * credential_tls.h - TLS to the host, which must prove its name
+ * tls.h - TLS to the host, which must prove its name
  *
  * Certificates of the host machine's store are believed, and of the file that a credential names. No
  * variable of the environment has a say. All files are read before the first connection: after that
@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "net/credential_list.h"
+#include "credential/list.h"
 
 /* 0 or -errno; `why` of `size` bytes says what it was about. */
 int credential_tls_prepare(struct credential_list *list, char *why, size_t size);

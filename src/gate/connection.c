@@ -1,4 +1,4 @@
-#include "gate_connection.h"
+#include "connection.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/gate_dial.h"
-#include "net/gate_listen.h"
-#include "net/gate_own.h"
-#include "net/gate_socket.h"
+#include "gate/dial.h"
+#include "gate/listen.h"
+#include "gate/own.h"
+#include "net/socket.h"
 
 #define DNS_PORT 53
 #define SO_ORIGINAL_DST \
@@ -46,9 +46,9 @@ static void note(uint32_t events, struct gate_flow *from, struct gate_flow *to)
         to->is_writable = true;
 }
 
-static void near_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void near_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct gate_connection *connection = GATE_CONTAINER(source, struct gate_connection, near);
+    struct gate_connection *connection = LOOP_CONTAINER(source, struct gate_connection, near);
 
     note(events, &connection->up, &connection->down);
     if (events & (EPOLLHUP | EPOLLERR))
@@ -56,17 +56,17 @@ static void near_happened(struct gate *gate, struct gate_source *source, uint32_
     steps[connection->stage](gate, connection);
 }
 
-static void far_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void far_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct gate_connection *connection = GATE_CONTAINER(source, struct gate_connection, far);
+    struct gate_connection *connection = LOOP_CONTAINER(source, struct gate_connection, far);
 
     note(events, &connection->down, &connection->up);
     steps[connection->stage](gate, connection);
 }
 
-static void took_turn(struct gate *gate, struct gate_turn *turn)
+static void took_turn(struct gate *gate, struct loop_task *turn)
 {
-    struct gate_connection *connection = GATE_CONTAINER(turn, struct gate_connection, turn);
+    struct gate_connection *connection = LOOP_CONTAINER(turn, struct gate_connection, turn);
 
     steps[connection->stage](gate, connection);
 }
@@ -81,10 +81,10 @@ struct gate_connection *gate_connection_new(struct gate *gate, int fd)
         gate_connection_reset_fd(fd);
         return NULL;
     }
-    connection->near = (struct gate_source){ .happened = near_happened, .fd = fd };
-    connection->far = (struct gate_source){ .happened = far_happened, .fd = -1 };
+    connection->near = (struct loop_source){ .happened = near_happened, .fd = fd };
+    connection->far = (struct loop_source){ .happened = far_happened, .fd = -1 };
     connection->turn.take = took_turn;
-    if (gate_loop_add(&gate->loop, &connection->near, EVERYTHING) < 0) {
+    if (loop_add(&gate->loop, &connection->near, EVERYTHING) < 0) {
         gate_connection_reset_fd(fd);
         free(connection);
         return NULL;
@@ -99,8 +99,8 @@ struct gate_connection *gate_connection_new(struct gate *gate, int fd)
 
 static void leave_stage(struct gate *gate, struct gate_connection *connection)
 {
-    gate_loop_stop(&connection->timer);
-    gate_loop_no_turn(&connection->turn);
+    loop_stop(&connection->timer);
+    loop_no_turn(&connection->turn);
     if (connection->dial)
         gate_dial_cancel(gate, connection);
 }
@@ -126,13 +126,13 @@ static void end(struct gate *gate, struct gate_connection *connection)
     if (connection->next)
         connection->next->previous = connection->previous;
     gate->n_connections--;
-    gate_loop_free(&gate->loop, &connection->dead);
+    loop_free(&gate->loop, &connection->dead);
 }
 
 void gate_connection_close(struct gate *gate, struct gate_connection *connection)
 {
-    gate_loop_close(&connection->near);
-    gate_loop_close(&connection->far);
+    loop_close(&connection->near);
+    loop_close(&connection->far);
     end(gate, connection);
 }
 
@@ -169,7 +169,7 @@ bool gate_connection_hold(struct gate_connection *connection, const char *bytes,
     return true;
 }
 
-static void reset_source(struct gate_source *source)
+static void reset_source(struct loop_source *source)
 {
     if (source->fd >= 0)
         gate_connection_reset_fd(source->fd);
@@ -183,9 +183,9 @@ void gate_connection_reset(struct gate *gate, struct gate_connection *connection
     end(gate, connection);
 }
 
-static void is_late(struct gate *gate, struct gate_timer *timer)
+static void is_late(struct gate *gate, struct loop_timer *timer)
 {
-    struct gate_connection *connection = GATE_CONTAINER(timer, struct gate_connection, timer);
+    struct gate_connection *connection = LOOP_CONTAINER(timer, struct gate_connection, timer);
 
     if (connection->stage == GATE_STAGE_DIAL)
         gate_dial_late(gate, connection);
@@ -196,18 +196,18 @@ static void is_late(struct gate *gate, struct gate_timer *timer)
 void gate_connection_enter(struct gate *gate, struct gate_connection *connection,
                            enum gate_stage stage)
 {
-    static const enum gate_delay delays[GATE_N_STAGES] = {
-        [GATE_STAGE_NEW] = GATE_DELAY_PUBLISH, [GATE_STAGE_PROXY] = GATE_DELAY_HEAD,
-        [GATE_STAGE_HEAD] = GATE_DELAY_HEAD,   [GATE_STAGE_DIAL] = GATE_DELAY_DIAL,
-        [GATE_STAGE_RELAY] = GATE_N_DELAYS,    [GATE_STAGE_REFUSE] = GATE_DELAY_LINGER,
-        [GATE_STAGE_DNS] = GATE_DELAY_HEAD,
+    static const enum loop_delay delays[GATE_N_STAGES] = {
+        [GATE_STAGE_NEW] = LOOP_DELAY_PUBLISH, [GATE_STAGE_PROXY] = LOOP_DELAY_HEAD,
+        [GATE_STAGE_HEAD] = LOOP_DELAY_HEAD,   [GATE_STAGE_DIAL] = LOOP_DELAY_DIAL,
+        [GATE_STAGE_RELAY] = LOOP_N_DELAYS,    [GATE_STAGE_REFUSE] = LOOP_DELAY_LINGER,
+        [GATE_STAGE_DNS] = LOOP_DELAY_HEAD,
     };
 
     leave_stage(gate, connection);
     connection->stage = (uint8_t)stage;
     connection->timer.fire = is_late;
-    if (delays[stage] != GATE_N_DELAYS)
-        gate_loop_set(&gate->loop, &connection->timer, delays[stage]);
+    if (delays[stage] != LOOP_N_DELAYS)
+        loop_set(&gate->loop, &connection->timer, delays[stage]);
 }
 
 /* ---- where to */

@@ -1,5 +1,5 @@
 /*
- * gate_connection.h - one connection, from the program that asked for it to the host that it meant
+ * connection.h - one connection, from the program that asked for it to the host that it meant
  *
  *   gate_connection_new() -> a stage -> another ... -> relay -> the end
  *
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/gate.h"
-#include "net/http_stream.h"
+#include "gate/gate.h"
+#include "net/wire/http_stream.h"
 
 enum gate_stage {
     GATE_STAGE_NEW,
@@ -73,10 +73,10 @@ struct gate_http {
 };
 
 struct gate_connection {
-    struct gate_dead dead;
-    struct gate_source near, far;
-    struct gate_timer timer;
-    struct gate_turn turn;
+    struct loop_dead dead;
+    struct loop_source near, far;
+    struct loop_timer timer;
+    struct loop_task turn;
     struct gate_connection *previous, *next;
     struct gate_flow up, down; /* near to far, far to near */
     struct gate_name *name;    /* whom it is for; NULL: an address, or a port of this host */
@@ -146,7 +146,7 @@ void gate_relay_step(struct gate *gate, struct gate_connection *connection);
 void gate_refuse_step(struct gate *gate, struct gate_connection *connection);
 void gate_dns_step(struct gate *gate, struct gate_connection *connection);
 
-/* ---- refusals that say why: gate_refuse.c */
+/* ---- refusals that say why: gate/refuse.c */
 
 /* As a TLS alert, an HTTP answer, an answer of the proxy, or where the client would understand
  * none of these, a reset. `why` is a sentence. */

@@ -1,4 +1,4 @@
-#include "gate_control.h"
+#include "control.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate_connection.h"
-#include "net/gate_credential.h"
-#include "net/gate_dial.h"
-#include "net/gate_dns.h"
-#include "net/gate_listen.h"
-#include "net/gate_log.h"
-#include "net/gate_publish.h"
-#include "net/gate_udp.h"
+#include "gate/connection.h"
+#include "gate/credential.h"
+#include "gate/dial.h"
+#include "gate/dns.h"
+#include "gate/listen.h"
+#include "gate/log.h"
+#include "gate/publish.h"
+#include "gate/udp.h"
 
 #define FDS_MOST 253 /* that the kernel passes in one message */
 
@@ -180,7 +180,7 @@ static void take_fds(struct msghdr *header, struct received *received)
     }
 }
 
-static void message_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void message_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     union {
         char space[CMSG_SPACE(FDS_MOST * sizeof(int))];
@@ -198,7 +198,7 @@ static void message_came(struct gate *gate, struct gate_source *source, uint32_t
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) { /* nothing more is heard of it */
-        gate_loop_change(&gate->loop, source, 0);
+        loop_change(&gate->loop, source, 0);
         gate->loop.is_over = true;
         return;
     }
@@ -220,5 +220,5 @@ int gate_control_serve(struct gate *gate)
     int r = gate_credential_serve(gate);
 
     gate->control.happened = message_came;
-    return r < 0 ? r : gate_loop_add(&gate->loop, &gate->control, EPOLLIN);
+    return r < 0 ? r : loop_add(&gate->loop, &gate->control, EPOLLIN);
 }

@@ -1,9 +1,9 @@
 /*
- * gate_control.h - the socket on which the box's sockets come, and later lines of rules
+ * control.h - the socket on which the box's sockets come, and later lines of rules
  */
 #pragma once
 
-#include "net/gate.h"
+#include "gate/gate.h"
 
 /* -errno. */
 int gate_control_serve(struct gate *gate);

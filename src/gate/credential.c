@@ -1,4 +1,4 @@
-#include "gate_credential.h"
+#include "credential.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void record(struct gate *gate, int32_t index, const char *detail)
     gate_events_add(gate, &event);
 }
 
-static void program_spoke(struct gate *gate, struct gate_source *source, uint32_t events)
+static void program_spoke(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     struct gate_event event;
     ssize_t n = recv(source->fd, &event, sizeof event, MSG_DONTWAIT);
@@ -31,16 +31,16 @@ static void program_spoke(struct gate *gate, struct gate_source *source, uint32_
         gate->knows_why = gate->knows_why || event.rule < 0;
         return;
     }
-    gate_loop_close(source);
+    loop_close(source);
     if (!gate->knows_why)
         record(gate, -1, "the program that holds the secrets has ended");
 }
 
 int gate_credential_serve(struct gate *gate)
 {
-    gate->credential = (struct gate_source){ .happened = program_spoke, .fd = GATE_CREDENTIAL_FD };
+    gate->credential = (struct loop_source){ .happened = program_spoke, .fd = GATE_CREDENTIAL_FD };
     if (gate->rules.n_credentials > 0)
-        return gate_loop_add(&gate->loop, &gate->credential, EPOLLIN);
+        return loop_add(&gate->loop, &gate->credential, EPOLLIN);
     gate->credential.fd = -1;
     return 0;
 }
@@ -79,7 +79,7 @@ static int send_order(const struct gate *gate, const struct credential_order *or
 }
 
 /* They live on elsewhere, so closing them would not end their events here. */
-static void forget(struct gate *gate, const struct gate_source *source)
+static void forget(struct gate *gate, const struct loop_source *source)
 {
     (void)epoll_ctl(gate->loop.epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
 }

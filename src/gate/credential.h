@@ -1,5 +1,5 @@
 /*
- * gate_credential.h - requests that another program sends on, with a secret
+ * credential.h - requests that another program sends on, with a secret
  *
  * NAME.coop.internal is a name like others until its head has been read and the host behind it is
  * reached. Then both sockets go to coop-credential, and the gate has nothing more to do with them:
@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "net/gate_connection.h"
+#include "gate/connection.h"
 
 /* Waits for what coop-credential has to tell, where the rules name credentials. 0 or -errno. */
 int gate_credential_serve(struct gate *gate);

@@ -1,4 +1,4 @@
-#include "gate_dial.h"
+#include "dial.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,26 +10,26 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate_credential.h"
-#include "net/gate_listen.h"
-#include "net/gate_own.h"
-#include "net/gate_socket.h"
+#include "gate/credential.h"
+#include "gate/listen.h"
+#include "gate/own.h"
+#include "net/socket.h"
 
 #define ADDRESSES  16
 #define FURTHER    3 /* tried at the same time as the first */
 #define EVERYTHING (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET)
 
 struct further {
-    struct gate_source source;
+    struct loop_source source;
     struct gate_dial *dial;
 };
 
 /* The first attempt has the far socket of the connection itself. */
 struct gate_dial {
-    struct gate_dead dead;
+    struct loop_dead dead;
     struct gate_connection *connection;
     struct gate_waiter waiter;
-    struct gate_timer timer; /* for the next address */
+    struct loop_timer timer; /* for the next address */
     struct further further[FURTHER];
     uint16_t port;
     int error; /* of the last that failed */
@@ -48,11 +48,11 @@ void gate_dial_cancel(struct gate *gate, struct gate_connection *connection)
     if (!dial)
         return;
     connection->dial = NULL;
-    gate_loop_stop(&dial->timer);
+    loop_stop(&dial->timer);
     gate_resolver_forget(&dial->waiter);
     for (unsigned i = 0; i < FURTHER; i++)
-        gate_loop_close(&dial->further[i].source);
-    gate_loop_free(&gate->loop, &dial->dead);
+        loop_close(&dial->further[i].source);
+    loop_free(&gate->loop, &dial->dead);
 }
 
 static void failed(struct gate *gate, struct gate_connection *connection, int error,
@@ -90,9 +90,9 @@ static void forget_far(struct gate_connection *connection)
     connection->down.needs_copy = false;
 }
 
-static void further_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void further_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct further *further = GATE_CONTAINER(source, struct further, source);
+    struct further *further = LOOP_CONTAINER(source, struct further, source);
     struct gate_dial *dial = further->dial;
     struct gate_connection *connection = dial->connection;
     int error = 0;
@@ -103,21 +103,21 @@ static void further_happened(struct gate *gate, struct gate_source *source, uint
         error = errno;
     if (error) {
         dial->error = error;
-        gate_loop_close(source);
+        loop_close(source);
         try_next(gate, dial);
         return;
     }
-    gate_loop_close(&connection->far);
+    loop_close(&connection->far);
     forget_far(connection);
     connection->far.fd = take_fd(&source->fd);
     /* The kernel says again what it has said already. */
-    gate_loop_change(&gate->loop, &connection->far, EVERYTHING);
+    loop_change(&gate->loop, &connection->far, EVERYTHING);
     connection->up.is_writable = true;
     reached(gate, connection);
 }
 
 /* A place for one more attempt; NULL: enough are under way. */
-static struct gate_source *free_source(struct gate_dial *dial)
+static struct loop_source *free_source(struct gate_dial *dial)
 {
     if (dial->connection->far.fd < 0)
         return &dial->connection->far;
@@ -153,7 +153,7 @@ static int open_socket(const uint8_t address[ADDRESS_BYTES])
 }
 
 /* 0, or -errno and the descriptor is closed. */
-static int begin(struct gate *gate, struct gate_connection *connection, struct gate_source *source,
+static int begin(struct gate *gate, struct gate_connection *connection, struct loop_source *source,
                  const uint8_t address[ADDRESS_BYTES], uint16_t port)
 {
     struct sockaddr_storage name;
@@ -165,13 +165,13 @@ static int begin(struct gate *gate, struct gate_connection *connection, struct g
     if (connect(source->fd, (const struct sockaddr *)&name, size) < 0 && errno != EINPROGRESS)
         r = -errno;
     if (r == 0)
-        r = gate_loop_add(&gate->loop, source, EVERYTHING);
+        r = loop_add(&gate->loop, source, EVERYTHING);
     if (r < 0)
-        gate_loop_close(source);
+        loop_close(source);
     return r;
 }
 
-static int attempt(struct gate *gate, struct gate_dial *dial, struct gate_source *source,
+static int attempt(struct gate *gate, struct gate_dial *dial, struct loop_source *source,
                    const uint8_t address[ADDRESS_BYTES])
 {
     source->fd = open_socket(address);
@@ -184,21 +184,21 @@ static int attempt(struct gate *gate, struct gate_dial *dial, struct gate_source
     return begin(gate, dial->connection, source, address, dial->port);
 }
 
-static void is_slow(struct gate *gate, struct gate_timer *timer)
+static void is_slow(struct gate *gate, struct loop_timer *timer)
 {
-    try_next(gate, GATE_CONTAINER(timer, struct gate_dial, timer));
+    try_next(gate, LOOP_CONTAINER(timer, struct gate_dial, timer));
 }
 
 static void try_next(struct gate *gate, struct gate_dial *dial)
 {
-    struct gate_source *source;
+    struct loop_source *source;
 
     while (dial->next < dial->n && (source = free_source(dial))) {
         int r = attempt(gate, dial, source, dial->addresses[dial->next++]);
 
         if (r == 0) {
             if (dial->next < dial->n)
-                gate_loop_set(&gate->loop, &dial->timer, GATE_DELAY_NEXT);
+                loop_set(&gate->loop, &dial->timer, LOOP_DELAY_NEXT);
             return;
         }
         dial->error = -r;
@@ -225,7 +225,7 @@ void gate_dial_step(struct gate *gate, struct gate_connection *connection)
         reached(gate, connection);
         return;
     }
-    gate_loop_close(&connection->far);
+    loop_close(&connection->far);
     forget_far(connection);
     connection->dial->error = error;
     try_next(gate, connection->dial);
@@ -273,7 +273,7 @@ static void record_answer(struct gate *gate, const struct gate_connection *conne
 static void answered(struct gate *gate, struct gate_waiter *waiter,
                      const struct gate_answer *answer)
 {
-    struct gate_dial *dial = GATE_CONTAINER(waiter, struct gate_dial, waiter);
+    struct gate_dial *dial = LOOP_CONTAINER(waiter, struct gate_dial, waiter);
     struct gate_connection *connection = dial->connection;
 
     if (answer->n == 0) {

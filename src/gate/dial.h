@@ -1,12 +1,12 @@
 /*
- * gate_dial.h - from a name to a socket that is connected to it
+ * dial.h - from a name to a socket that is connected to it
  *
  * The rules judge each address that the name has, and those that may be are tried one after the
  * other, a quarter of a second apart; the first that answers is taken, and the others are given up.
  */
 #pragma once
 
-#include "net/gate_connection.h"
+#include "gate/connection.h"
 
 /* To a port of this host's own loopback, which no rule needs to allow. */
 void gate_dial_loopback(struct gate *gate, struct gate_connection *connection, uint16_t port);

@@ -1,12 +1,12 @@
-#include "gate_dns.h"
+#include "dns.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/dns_message.h"
-#include "net/gate_connection.h"
+#include "gate/connection.h"
+#include "net/wire/dns_message.h"
 
 #define TTL         60
 #define AT_ONCE     64 /* then others are served */
@@ -106,7 +106,7 @@ static void keep_address(struct msghdr *header)
     }
 }
 
-static void question_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void question_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     uint8_t packet[QUERY_BYTES];
     uint8_t out[DNS_ANSWER_MAX];
@@ -144,7 +144,7 @@ static void question_came(struct gate *gate, struct gate_source *source, uint32_
 int gate_dns_serve(struct gate *gate)
 {
     gate->dns.happened = question_came;
-    return gate_loop_add(&gate->loop, &gate->dns, EPOLLIN);
+    return loop_add(&gate->loop, &gate->dns, EPOLLIN);
 }
 
 /* ---- over TCP */
@@ -180,7 +180,7 @@ static bool answer_next(struct gate *gate, struct gate_connection *connection)
         gate_connection_reset(gate, connection);
         return false;
     }
-    gate_loop_set(&gate->loop, &connection->timer, GATE_DELAY_HEAD);
+    loop_set(&gate->loop, &connection->timer, LOOP_DELAY_HEAD);
     return true;
 }
 
@@ -189,7 +189,7 @@ void gate_dns_step(struct gate *gate, struct gate_connection *connection)
     for (int i = 0; i < AT_ONCE; i++)
         if (!connection->up.is_readable || !answer_next(gate, connection))
             return;
-    gate_loop_turn(&gate->loop, &connection->turn);
+    loop_turn(&gate->loop, &connection->turn);
 }
 
 void gate_dns_begin(struct gate *gate, struct gate_connection *connection)

@@ -1,11 +1,11 @@
-#include "gate_events.h"
+#include "events.h"
 
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "base/siphash.h"
-#include "net/gate.h"
+#include "gate/gate.h"
 
 void gate_events_init(struct gate_events *events, int fd, const uint64_t hash_key[2])
 {
@@ -84,11 +84,11 @@ static void send_unsent(struct gate_events *events, int flags)
             return;
 }
 
-static void send_later(struct gate *gate, struct gate_timer *timer)
+static void send_later(struct gate *gate, struct loop_timer *timer)
 {
     send_unsent(&gate->events, MSG_DONTWAIT);
     if (gate->events.n_unsent > 0)
-        gate_loop_set(&gate->loop, timer, GATE_DELAY_EVENTS);
+        loop_set(&gate->loop, timer, LOOP_DELAY_EVENTS);
 }
 
 void gate_events_add(struct gate *gate, const struct gate_event *event)
@@ -110,7 +110,7 @@ void gate_events_add(struct gate *gate, const struct gate_event *event)
         return;
     events->timer.fire = send_later;
     if (!events->timer.next)
-        gate_loop_set(&gate->loop, &events->timer, GATE_DELAY_EVENTS);
+        loop_set(&gate->loop, &events->timer, LOOP_DELAY_EVENTS);
 }
 
 void gate_events_tell(struct gate_events *events, const struct gate_event *event)

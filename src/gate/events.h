@@ -1,5 +1,5 @@
 /*
- * gate_events.h - what the gate tells its supervisor
+ * events.h - what the gate tells its supervisor
  *
  * Code in the box decides how often something is refused, so events are counted, not queued: equal
  * ones share an entry, the first is sent at once, and higher counts ten times a second at most. A
@@ -10,14 +10,14 @@
 
 #include <stdint.h>
 
-#include "net/gate_loop.h"
 #include "net/gate_protocol.h"
+#include "net/loop.h"
 
 #define GATE_EVENTS_MOST 256
 
 struct gate_events {
     int fd;
-    struct gate_timer timer;
+    struct loop_timer timer;
     unsigned n;
     unsigned n_unsent;
     uint64_t hash_key[2];

@@ -17,11 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/gate.h"
-#include "net/gate_control.h"
-#include "net/gate_lockdown.h"
-#include "net/gate_own.h"
-#include "net/gate_publish.h"
+#include "gate/control.h"
+#include "gate/gate.h"
+#include "gate/lockdown.h"
+#include "gate/own.h"
+#include "gate/publish.h"
 #include "sys/kernel.h"
 
 #define RULES_MOST (16u << 20) /* bytes */
@@ -107,7 +107,7 @@ static int init(const char **step)
     if (gate.scratch == MAP_FAILED)
         return -errno;
     gate.spare_fd = fcntl(GATE_CONTROL_FD, F_DUPFD_CLOEXEC, 3);
-    r = gate_loop_init(&gate.loop);
+    r = loop_init(&gate.loop);
     if (r == 0)
         r = gate_resolver_init(&gate.resolver);
     if (r == 0)
@@ -143,7 +143,7 @@ int main(void)
     r = gate_control_serve(&gate);
     if (r < 0)
         return give_up(-r, step);
-    gate_loop_run(&gate, &gate.loop);
+    loop_run(&gate, &gate.loop);
     gate_events_finish(&gate.events);
     (void)shutdown(GATE_CONTROL_FD, SHUT_RDWR); /* that was all: nobody need wait for the rest */
     return 0;

@@ -18,13 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/gate_events.h"
-#include "net/gate_loop.h"
-#include "net/gate_names.h"
-#include "net/gate_pipes.h"
+#include "gate/events.h"
+#include "gate/names.h"
+#include "gate/pipes.h"
+#include "gate/resolver.h"
+#include "gate/rules.h"
 #include "net/gate_protocol.h"
-#include "net/gate_resolver.h"
-#include "net/gate_rules.h"
+#include "net/loop.h"
 
 struct gate_connection;
 struct gate_listener;
@@ -32,7 +32,7 @@ struct gate_listener;
 #define GATE_SCRATCH (256 * 1024)
 
 struct gate {
-    struct gate_loop loop;
+    struct loop loop;
     struct gate_rules rules;
     struct gate_names names;
     struct gate_events events;
@@ -40,17 +40,17 @@ struct gate {
     struct gate_pipes pipes;
     struct gate_sockets sockets; /* what came from inside; magic 0: nothing yet */
 
-    struct gate_source control;
-    struct gate_source dns;
-    struct gate_source log;
-    struct gate_source credential; /* gate_credential.h */
+    struct loop_source control;
+    struct loop_source dns;
+    struct loop_source log;
+    struct loop_source credential; /* gate/credential.h */
     bool wants_credentials;        /* the supervisor was told */
     bool knows_why;                /* of its end: it has said so itself */
     struct gate_listener *listeners;
     size_t n_listeners;
     struct gate_publisher *publisher;
     struct gate_udp *udp; /* NULL: no rule is for datagrams */
-    int own_fd;           /* gate_own.h */
+    int own_fd;           /* gate/own.h */
     int64_t own_until_ms;
     int spare_fd; /* to take and turn away one more when there are no descriptors */
 

@@ -1,5 +1,5 @@
 /*
- * gate_head.c - whom a client means, by the first thing it says
+ * head.c - whom a client means, by the first thing it says
  *
  * A connection to an allowed host could still ask that host's servers for another one: many share
  * an address. So the name in a TLS hello or in a request must be the one that was connected to. The
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/gate_connection.h"
-#include "net/gate_watch.h"
-#include "net/tls_hello.h"
+#include "gate/connection.h"
+#include "gate/watch.h"
+#include "net/wire/tls_hello.h"
 
 static void refuse(struct gate *gate, struct gate_connection *connection, const char *detail,
                    const char *why)

@@ -1,4 +1,4 @@
-#include "gate_hosts.h"
+#include "hosts.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /*
- * gate_hosts.h - what /etc/hosts and /etc/resolv.conf say
+ * hosts.h - what /etc/hosts and /etc/resolv.conf say
  *
  * Pure; the text is whole lines.
  */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 
 #define GATE_SERVERS_MOST 3 /* as the C library has it */
 

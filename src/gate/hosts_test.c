@@ -1,4 +1,4 @@
-#include "gate_hosts.h"
+#include "hosts.h"
 
 #include "test/check.h"
 

@@ -1,4 +1,4 @@
-#include "gate_http.h"
+#include "http.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static int judge(struct gate *gate, struct gate_connection *connection,
                       "only the first request of a connection may ask for another protocol");
     http->has_request = true;
     http->is_asking = request->is_upgrade;
-    gate_loop_stop(&connection->timer);
+    loop_stop(&connection->timer);
     return 0;
 }
 
@@ -109,7 +109,7 @@ static ssize_t allow_up(struct gate *gate, struct gate_connection *connection, c
         break;
     case HTTP_STREAM_MORE:
         if (!connection->timer.next) /* whoever begins a head must end it */
-            gate_loop_set(&gate->loop, &connection->timer, GATE_DELAY_HEAD);
+            loop_set(&gate->loop, &connection->timer, LOOP_DELAY_HEAD);
         return 0;
     case HTTP_STREAM_ASKED:
         if (http->is_asking)

@@ -1,14 +1,14 @@
 /*
- * gate_http.h - what of a client's HTTP may go on
+ * http.h - what of a client's HTTP may go on
  *
  * Each request of a connection must be for the host that its address stands for. As in
- * net/gate_watch.h, which asks these where a connection speaks HTTP.
+ * gate/watch.h, which asks these where a connection speaks HTTP.
  */
 #pragma once
 
 #include <sys/types.h>
 
-#include "net/gate_connection.h"
+#include "gate/connection.h"
 
 ssize_t gate_http_allow(struct gate *gate, struct gate_connection *connection,
                         struct gate_flow *flow, const char *bytes, size_t n);

@@ -1,4 +1,4 @@
-#include "gate_listen.h"
+#include "listen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/gate_connection.h"
+#include "gate/connection.h"
 
 #define AT_ONCE 64 /* then others are served */
 
@@ -32,11 +32,11 @@ bool gate_listen_is_full(struct gate *gate, int error)
     return is;
 }
 
-static void listen_again(struct gate *gate, struct gate_timer *timer)
+static void listen_again(struct gate *gate, struct loop_timer *timer)
 {
-    struct gate_listener *listener = GATE_CONTAINER(timer, struct gate_listener, timer);
+    struct gate_listener *listener = LOOP_CONTAINER(timer, struct gate_listener, timer);
 
-    gate_loop_change(&gate->loop, &listener->source, EPOLLIN);
+    loop_change(&gate->loop, &listener->source, EPOLLIN);
 }
 
 /* No descriptor is left: the first in the queue is turned away, the others wait a moment. */
@@ -50,9 +50,9 @@ static void out_of_descriptors(struct gate *gate, struct gate_listener *listener
             gate_connection_reset_fd(fd);
     }
     gate->spare_fd = fcntl(gate->control.fd, F_DUPFD_CLOEXEC, 3);
-    gate_loop_change(&gate->loop, &listener->source, 0);
+    loop_change(&gate->loop, &listener->source, 0);
     listener->timer.fire = listen_again;
-    gate_loop_set(&gate->loop, &listener->timer, GATE_DELAY_LISTEN);
+    loop_set(&gate->loop, &listener->timer, LOOP_DELAY_LISTEN);
 }
 
 static void too_many(struct gate *gate, int fd)
@@ -65,9 +65,9 @@ static void too_many(struct gate *gate, int fd)
     gate_connection_reset_fd(fd);
 }
 
-static void somebody_waits(struct gate *gate, struct gate_source *source, uint32_t events)
+static void somebody_waits(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct gate_listener *listener = GATE_CONTAINER(source, struct gate_listener, source);
+    struct gate_listener *listener = LOOP_CONTAINER(source, struct gate_listener, source);
 
     (void)events;
     for (int i = 0; i < AT_ONCE; i++) {
@@ -98,8 +98,8 @@ int gate_listen(struct gate *gate, struct gate_listener *listener)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
     int r = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
     if (r == 0)
-        r = gate_loop_add(&gate->loop, &listener->source, EPOLLIN);
+        r = loop_add(&gate->loop, &listener->source, EPOLLIN);
     if (r < 0)
-        gate_loop_close(&listener->source);
+        loop_close(&listener->source);
     return r;
 }

@@ -1,5 +1,5 @@
 /*
- * gate_listen.h - listeners, and what is done when too many come
+ * listen.h - listeners, and what is done when too many come
  *
  * Code in the box may connect as often as it likes. Above the cap a connection is taken and reset;
  * without descriptors one that was kept in reserve serves to do the same, and then nobody listens
@@ -7,11 +7,11 @@
  */
 #pragma once
 
-#include "net/gate.h"
+#include "gate/gate.h"
 
 struct gate_listener {
-    struct gate_source source;
-    struct gate_timer timer;
+    struct loop_source source;
+    struct loop_timer timer;
     void (*accepted)(struct gate *gate, struct gate_listener *listener, int fd); /* takes fd */
     uint16_t port; /* for `accepted` */
     bool is_inner;

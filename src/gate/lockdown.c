@@ -1,5 +1,5 @@
 /*
- * gate_lockdown.c - what is left of a process that hostile code talks to
+ * lockdown.c - what is left of a process that hostile code talks to
  *
  * Files: an ordinary user's gate may read what is in the directories of /etc/hosts and
  * /etc/resolv.conf, because both may be replaced while it runs, and there is nothing there that
@@ -7,7 +7,7 @@
  * other than /etc. Where the kernel has no Landlock it can open nothing. What it cannot open it
  * knows as it was at the start.
  */
-#include "gate_lockdown.h"
+#include "lockdown.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate_resolver.h"
+#include "gate/resolver.h"
 #include "sys/kernel.h"
 #include "sys/lockdown.h"
 #include "sys/seccomp_filter.h"

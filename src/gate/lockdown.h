@@ -1,5 +1,5 @@
 /*
- * gate_lockdown.h - gives up what a gate does not need
+ * lockdown.h - gives up what a gate does not need
  *
  * Afterwards it has no capabilities and can get none, and of files it can read the two that say
  * where names lead. System calls that it has no use for kill it. Sockets can be made, of the internet

@@ -2,7 +2,7 @@
  * Each try is a child that locks itself down and then makes one system call, itself: nothing of a
  * C library or sanitizer comes in between.
  */
-#include "gate_lockdown.h"
+#include "lockdown.h"
 
 #include <errno.h>
 #include <fcntl.h>

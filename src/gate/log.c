@@ -1,4 +1,4 @@
-#include "gate_log.h"
+#include "log.h"
 
 #include <errno.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/gate_packet.h"
+#include "gate/packet.h"
 
 #define AT_ONCE 64
 
@@ -76,7 +76,7 @@ static void read_messages(struct gate *gate, const uint8_t *at, size_t n)
     }
 }
 
-static void log_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void log_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     (void)events;
     for (int i = 0; i < AT_ONCE; i++) {
@@ -93,5 +93,5 @@ static void log_came(struct gate *gate, struct gate_source *source, uint32_t eve
 int gate_log_serve(struct gate *gate)
 {
     gate->log.happened = log_came;
-    return gate_loop_add(&gate->loop, &gate->log, EPOLLIN);
+    return loop_add(&gate->loop, &gate->log, EPOLLIN);
 }

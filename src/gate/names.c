@@ -1,4 +1,4 @@
-#include "gate_names.h"
+#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * gate_names.h - one made-up address for each name
+ * names.h - one made-up address for each name
  *
  * The name with index i has 198.18.1.0 + i and fd63:6f6f:7000::100 + i, so that an address says the
  * name to which a program wants to connect. A program may keep an address as long as it runs:
@@ -21,7 +21,7 @@ struct gate_question;
 
 struct gate_name {
     uint32_t index;
-    struct gate_answer *answer;     /* gate_resolver.h; NULL: not asked for yet */
+    struct gate_answer *answer;     /* gate/resolver.h; NULL: not asked for yet */
     struct gate_question *question; /* being asked for */
     char text[];                    /* lower case, no dot at the end */
 };

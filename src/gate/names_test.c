@@ -1,8 +1,8 @@
-#include "gate_names.h"
+#include "names.h"
 
 #include <stdio.h>
 
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 #include "test/check.h"
 
 static const uint64_t key[2] = { 1, 2 };

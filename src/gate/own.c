@@ -1,4 +1,4 @@
-#include "gate_own.h"
+#include "own.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/own_addresses.h"
+#include "net/inside/own_addresses.h"
 
 #define KNOWN_MS 2000
 

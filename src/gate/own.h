@@ -1,12 +1,12 @@
 /*
- * gate_own.h - the host's own addresses, as far as others on the internet could have them too
+ * own.h - the host's own addresses, as far as others on the internet could have them too
  *
  * A name that leads there leads to services of this host, which only an address in a rule opens.
  * They may change while the gate runs: whoever decides on an address asks to know them first.
  */
 #pragma once
 
-#include "net/gate.h"
+#include "gate/gate.h"
 
 /* Before the gate gives up what it does not need. 0 or -errno. */
 int gate_own_open(struct gate *gate);

@@ -1,5 +1,5 @@
 /*
- * gate_packet.h - where a packet was going
+ * packet.h - where a packet was going
  *
  * The bytes are those of code in the box, and may be cut short. Pure.
  */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 
 /* False: not known, or neither TCP nor UDP. */
 bool gate_packet_read(const uint8_t *packet, size_t n, uint8_t address[ADDRESS_BYTES],

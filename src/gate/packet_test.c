@@ -1,4 +1,4 @@
-#include "gate_packet.h"
+#include "packet.h"
 
 #include "test/check.h"
 

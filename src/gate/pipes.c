@@ -1,4 +1,4 @@
-#include "gate_pipes.h"
+#include "pipes.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /*
- * gate_pipes.h - pipes through which bytes go from one socket to the other without being copied
+ * pipes.h - pipes through which bytes go from one socket to the other without being copied
  *
  * All pipes of a user share one allowance of pages, so a flow has one only while there is something
  * in it. A few that are empty are kept. Where none can be had, bytes are copied.

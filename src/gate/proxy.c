@@ -1,5 +1,5 @@
 /*
- * gate_proxy.c - for programs that insist on a proxy: HTTP CONNECT and SOCKS5
+ * proxy.c - for programs that insist on a proxy: HTTP CONNECT and SOCKS5
  *
  * Both name a host and a port, and then carry whatever they like, so from there on a connection is
  * as one that came by itself: the same rules, and what it says first is looked at too.
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/gate_connection.h"
-#include "net/http_head.h"
-#include "net/socks5.h"
+#include "gate/connection.h"
+#include "net/wire/http_head.h"
+#include "net/wire/socks5.h"
 
 enum { STEP_FIRST, STEP_SOCKS_REQUEST };
 

@@ -1,4 +1,4 @@
-#include "gate_publish.h"
+#include "publish.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/gate_connection.h"
-#include "net/gate_dial.h"
-#include "net/gate_listen.h"
-#include "net/gate_socket.h"
+#include "gate/connection.h"
+#include "gate/dial.h"
+#include "gate/listen.h"
+#include "net/socket.h"
 
 #define BACKLOG      128
 #define STRANGERS    64 /* looked at, one after the other, before others are served */
@@ -24,10 +24,10 @@ struct waiting {
 };
 
 struct gate_publisher {
-    struct gate_source connector; /* not watched */
-    struct gate_source listener;
-    struct gate_timer timer;
-    struct gate_timer again; /* without descriptors */
+    struct loop_source connector; /* not watched */
+    struct loop_source listener;
+    struct loop_timer timer;
+    struct loop_timer again; /* without descriptors */
     struct waiting *first, **last;
     unsigned n_waiting;
     bool is_connecting;
@@ -107,11 +107,11 @@ static void serve_first(struct gate *gate, int inner_fd)
     gate_dial_with(gate, connection, inner_fd, port);
 }
 
-static void listen_again(struct gate *gate, struct gate_timer *timer)
+static void listen_again(struct gate *gate, struct loop_timer *timer)
 {
-    struct gate_publisher *publisher = GATE_CONTAINER(timer, struct gate_publisher, again);
+    struct gate_publisher *publisher = LOOP_CONTAINER(timer, struct gate_publisher, again);
 
-    gate_loop_change(&gate->loop, &publisher->listener, EPOLLIN);
+    loop_change(&gate->loop, &publisher->listener, EPOLLIN);
 }
 
 /* Whoever waits there stays there, and the kernel would say so again and again. */
@@ -119,9 +119,9 @@ static void out_of_descriptors(struct gate *gate)
 {
     struct gate_publisher *publisher = gate->publisher;
 
-    gate_loop_change(&gate->loop, &publisher->listener, 0);
+    loop_change(&gate->loop, &publisher->listener, 0);
     publisher->again.fire = listen_again;
-    gate_loop_set(&gate->loop, &publisher->again, GATE_DELAY_LISTEN);
+    loop_set(&gate->loop, &publisher->again, LOOP_DELAY_LISTEN);
 }
 
 static void try_accept(struct gate *gate)
@@ -136,11 +136,11 @@ static void try_accept(struct gate *gate)
     take_apart(publisher->connector.fd);
     take_apart(fd);
     publisher->is_connecting = false;
-    gate_loop_stop(&publisher->timer);
+    loop_stop(&publisher->timer);
     serve_first(gate, fd);
 }
 
-static void somebody_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void somebody_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     (void)source;
     (void)events;
@@ -148,9 +148,9 @@ static void somebody_came(struct gate *gate, struct gate_source *source, uint32_
     connect_next(gate);
 }
 
-static void is_late(struct gate *gate, struct gate_timer *timer)
+static void is_late(struct gate *gate, struct loop_timer *timer)
 {
-    struct gate_publisher *publisher = GATE_CONTAINER(timer, struct gate_publisher, timer);
+    struct gate_publisher *publisher = LOOP_CONTAINER(timer, struct gate_publisher, timer);
     struct waiting *waiting = take_first(publisher);
 
     take_apart(publisher->connector.fd);
@@ -171,7 +171,7 @@ static void connect_next(struct gate *gate)
             (void)connect(publisher->connector.fd, (struct sockaddr *)&name, size);
         publisher->is_connecting = true;
         publisher->timer.fire = is_late;
-        gate_loop_set(&gate->loop, &publisher->timer, GATE_DELAY_PUBLISH);
+        loop_set(&gate->loop, &publisher->timer, LOOP_DELAY_PUBLISH);
         try_accept(gate);
     }
 }
@@ -249,8 +249,8 @@ int gate_publish_serve(struct gate *gate, int connector_fd, int listener_fd)
         return 0;
     }
     publisher->connector.fd = connector_fd;
-    publisher->listener = (struct gate_source){ .happened = somebody_came, .fd = listener_fd };
-    int r = gate_loop_add(&gate->loop, &publisher->listener, EPOLLIN);
+    publisher->listener = (struct loop_source){ .happened = somebody_came, .fd = listener_fd };
+    int r = loop_add(&gate->loop, &publisher->listener, EPOLLIN);
     for (size_t i = 0; r == 0 && i < gate->rules.n_publish; i++)
         r = gate_listen(gate, &publisher->listeners[i]);
     return r;

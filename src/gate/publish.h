@@ -1,5 +1,5 @@
 /*
- * gate_publish.h - ports of the host that lead to a port of the box
+ * publish.h - ports of the host that lead to a port of the box
  *
  * A socket belongs for ever to the namespace in which it was made, and nobody inside makes any for
  * us. But accept() does: one inner socket connects to an inner listener, both of ours, and what is
@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "net/gate.h"
+#include "gate/gate.h"
 
 /* The listeners on the host's side, before the gate gives up what it needs for that. NULL, or which
  * one failed, with errno. */

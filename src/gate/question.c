@@ -1,4 +1,4 @@
-#include "gate_question.h"
+#include "question.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/gate.h"
-#include "net/gate_socket.h"
+#include "gate/gate.h"
+#include "net/socket.h"
 
 #define DNS_PORT   53
 #define TIMES      2 /* that each server is asked */
@@ -24,8 +24,8 @@ static void ask_by_tcp(struct gate *gate, struct gate_question *question);
 
 static void end(struct gate *gate, struct gate_question *question)
 {
-    gate_loop_close(&question->source);
-    gate_loop_stop(&question->timer);
+    loop_close(&question->source);
+    loop_stop(&question->timer);
     free(question->stream);
     question->stream = NULL;
     gate_resolver_answered(gate, question);
@@ -40,9 +40,9 @@ static void ask_next(struct gate *gate, struct gate_question *question, int erro
     ask_by_udp(gate, question);
 }
 
-static void is_late(struct gate *gate, struct gate_timer *timer)
+static void is_late(struct gate *gate, struct loop_timer *timer)
 {
-    struct gate_question *question = GATE_CONTAINER(timer, struct gate_question, timer);
+    struct gate_question *question = LOOP_CONTAINER(timer, struct gate_question, timer);
 
     for (unsigned i = 0; i < N_PARTS; i++)
         if (question->parts[i].is_done && question->parts[i].n > 0) {
@@ -92,15 +92,15 @@ static void go_on(struct gate *gate, struct gate_question *question)
         ask_by_tcp(gate, question);
     } else if (has_addresses) {
         /* Some servers never answer for one family. */
-        gate_loop_set(&gate->loop, &question->timer, GATE_DELAY_NEXT);
+        loop_set(&gate->loop, &question->timer, LOOP_DELAY_NEXT);
     }
 }
 
 /* ---- over UDP */
 
-static void udp_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void udp_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct gate_question *question = GATE_CONTAINER(source, struct gate_question, source);
+    struct gate_question *question = LOOP_CONTAINER(source, struct gate_question, source);
     uint8_t packet[DNS_REPLY_UDP + 1];
     struct dns_reply reply;
     ssize_t n = recv(source->fd, packet, sizeof packet, MSG_DONTWAIT);
@@ -180,15 +180,15 @@ static int send_parts(struct gate *gate, struct gate_question *question)
 static void ask_by_udp(struct gate *gate, struct gate_question *question)
 {
     for (; question->attempt < TIMES * question->servers.n; question->attempt++) {
-        gate_loop_close(&question->source);
+        loop_close(&question->source);
         int fd = open_to(question, SOCK_DGRAM);
-        question->source = (struct gate_source){ .happened = udp_happened, .fd = fd < 0 ? -1 : fd };
-        int r = fd < 0 ? fd : gate_loop_add(&gate->loop, &question->source, EPOLLIN);
+        question->source = (struct loop_source){ .happened = udp_happened, .fd = fd < 0 ? -1 : fd };
+        int r = fd < 0 ? fd : loop_add(&gate->loop, &question->source, EPOLLIN);
         if (r == 0)
             r = send_parts(gate, question);
         if (r == 0) {
             question->timer.fire = is_late;
-            gate_loop_set(&gate->loop, &question->timer, GATE_DELAY_ANSWER);
+            loop_set(&gate->loop, &question->timer, LOOP_DELAY_ANSWER);
             return;
         }
         question->error = -r;
@@ -227,9 +227,9 @@ static void tcp_received(struct gate *gate, struct gate_question *question)
     go_on(gate, question);
 }
 
-static void tcp_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void tcp_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct gate_question *question = GATE_CONTAINER(source, struct gate_question, source);
+    struct gate_question *question = LOOP_CONTAINER(source, struct gate_question, source);
 
     if (question->n_stream == 0 && events & EPOLLOUT) {
         int r = send_stream(question);
@@ -238,7 +238,7 @@ static void tcp_happened(struct gate *gate, struct gate_source *source, uint32_t
             ask_next(gate, question, -r);
             return;
         }
-        gate_loop_change(&gate->loop, source, EPOLLIN);
+        loop_change(&gate->loop, source, EPOLLIN);
         return;
     }
     ssize_t n = recv(source->fd, question->stream + question->n_stream,
@@ -255,7 +255,7 @@ static void tcp_happened(struct gate *gate, struct gate_source *source, uint32_t
 
 static void ask_by_tcp(struct gate *gate, struct gate_question *question)
 {
-    gate_loop_close(&question->source);
+    loop_close(&question->source);
     if (!question->stream)
         question->stream = malloc(STREAM_MAX);
     int fd = question->stream ? open_to(question, SOCK_STREAM) : -ENOMEM;
@@ -265,13 +265,13 @@ static void ask_by_tcp(struct gate *gate, struct gate_question *question)
     }
     question->by_tcp = &question->parts[question->parts[0].needs_tcp ? 0 : 1];
     question->n_stream = 0;
-    question->source = (struct gate_source){ .happened = tcp_happened, .fd = fd };
-    int r = gate_loop_add(&gate->loop, &question->source, EPOLLOUT);
+    question->source = (struct loop_source){ .happened = tcp_happened, .fd = fd };
+    int r = loop_add(&gate->loop, &question->source, EPOLLOUT);
     if (r < 0) {
         ask_next(gate, question, -r);
         return;
     }
-    gate_loop_set(&gate->loop, &question->timer, GATE_DELAY_ANSWER);
+    loop_set(&gate->loop, &question->timer, LOOP_DELAY_ANSWER);
 }
 
 void gate_question_begin(struct gate *gate, struct gate_question *question)

@@ -1,14 +1,14 @@
 /*
- * gate_question.h - one name, asked of the host's name servers
+ * question.h - one name, asked of the host's name servers
  *
  * Each server is asked in turn, and all a second time. The case of the letters is random the first
  * time: whoever forges an answer must guess it, and the port and two identifiers.
  */
 #pragma once
 
-#include "net/dns_message.h"
-#include "net/gate_names.h"
-#include "net/gate_resolver.h"
+#include "gate/names.h"
+#include "gate/resolver.h"
+#include "net/wire/dns_message.h"
 
 /* For one family. */
 struct gate_question_part {
@@ -22,11 +22,11 @@ struct gate_question_part {
 };
 
 struct gate_question {
-    struct gate_dead dead;
+    struct loop_dead dead;
     struct gate_name *name;
     struct gate_waiter waiters; /* a ring */
-    struct gate_source source;
-    struct gate_timer timer;
+    struct loop_source source;
+    struct loop_timer timer;
     struct gate_servers servers;
     unsigned attempt;
     int error;                          /* of the last server */
@@ -40,5 +40,5 @@ struct gate_question {
 /* May end before it returns. */
 void gate_question_begin(struct gate *gate, struct gate_question *question);
 
-/* What gate_question.c calls at the end: gate_resolver.c. */
+/* What gate/question.c calls at the end: gate/resolver.c. */
 void gate_resolver_answered(struct gate *gate, struct gate_question *question);

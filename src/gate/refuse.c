@@ -1,5 +1,5 @@
 /*
- * gate_refuse.c - the last words to a client
+ * refuse.c - the last words to a client
  *
  * A socket that is closed while something in it has not been read sends a reset, and the client may
  * never see why: so what it still sends is read and thrown away, for a while.
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/gate_connection.h"
-#include "net/socks5.h"
-#include "net/tls_hello.h"
+#include "gate/connection.h"
+#include "net/wire/socks5.h"
+#include "net/wire/tls_hello.h"
 
 #define DRAINED_MOST (1024 * 1024)
 

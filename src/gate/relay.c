@@ -1,5 +1,5 @@
 /*
- * gate_relay.c - bytes from one socket to the other, both ways
+ * relay.c - bytes from one socket to the other, both ways
  *
  * What was judged goes first. The next ones are copied: most connections never carry more, and a
  * pipe costs more than that.
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "net/gate_connection.h"
-#include "net/gate_watch.h"
+#include "gate/connection.h"
+#include "gate/watch.h"
 
 #define ROUNDS       32          /* of one connection, then others are served */
 #define COPIED_FIRST (64 * 1024) /* bytes, before a pipe is worth it */
@@ -240,7 +240,7 @@ void gate_relay_step(struct gate *gate, struct gate_connection *connection)
         if (up == MOVED_NOTHING && down == MOVED_NOTHING)
             return;
     }
-    gate_loop_turn(&gate->loop, &connection->turn);
+    loop_turn(&gate->loop, &connection->turn);
 }
 
 void gate_relay_begin(struct gate *gate, struct gate_connection *connection)

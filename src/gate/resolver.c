@@ -1,4 +1,4 @@
-#include "gate_resolver.h"
+#include "resolver.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate.h"
-#include "net/gate_question.h"
+#include "gate/gate.h"
+#include "gate/question.h"
 
 #define HOSTS_MS   5000 /* that an answer of a file is kept */
 #define FAILED_MS  2000
@@ -179,7 +179,7 @@ void gate_resolver_answered(struct gate *gate, struct gate_question *question)
         gate_resolver_forget(waiter);
         answer_with(gate, name, waiter);
     }
-    gate_loop_free(&gate->loop, &question->dead);
+    loop_free(&gate->loop, &question->dead);
 }
 
 /* ---- */

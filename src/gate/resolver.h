@@ -1,5 +1,5 @@
 /*
- * gate_resolver.h - where names lead to, by the host's own files and name servers
+ * resolver.h - where names lead to, by the host's own files and name servers
  *
  * Reads /etc/hosts and /etc/resolv.conf for each question, so changes count at once. Both families
  * are asked for at the same time, over UDP from a fresh port each time, over TCP where an answer
@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/address_class.h"
-#include "net/gate_hosts.h"
-#include "net/gate_loop.h"
+#include "base/host/address_class.h"
+#include "gate/hosts.h"
+#include "net/loop.h"
 
 struct gate_name;
 

@@ -1,9 +1,9 @@
 /*
- * gate_rules.h - what a gate lets through, as its supervisor wrote it
+ * rules.h - what a gate lets through, as its supervisor wrote it
  *
  * Text, a line each:
  *
- *   allow RULE                        base/host_rule.h
+ *   allow RULE                        base/host/host_rule.h
  *   deny RULE
  *   connections N                     at once; 1024
  *   unnamed yes|no                    TLS that hides which host it is for: without SNI, or with ECH
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "base/credential.h"
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 
 #define GATE_RULES_MOST_REACH   64
 #define GATE_RULES_MOST_PUBLISH 64
@@ -57,7 +57,7 @@ struct gate_rules {
     size_t n_publish;
     struct gate_credential_rule credentials[CREDENTIAL_MOST];
     size_t n_credentials;
-    uint8_t (*own)[ADDRESS_BYTES]; /* of this host: no line, the gate finds them out (gate_own.h) */
+    uint8_t (*own)[ADDRESS_BYTES]; /* of this host: no line, the gate finds them out (gate/own.h) */
     size_t n_own;
 };
 

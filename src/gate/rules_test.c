@@ -1,4 +1,4 @@
-#include "gate_rules.h"
+#include "rules.h"
 
 #include "test/check.h"
 

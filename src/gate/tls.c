@@ -1,10 +1,10 @@
-#include "gate_tls.h"
+#include "tls.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "net/tls_answer.h"
-#include "net/tls_hello.h"
+#include "net/wire/tls_answer.h"
+#include "net/wire/tls_hello.h"
 
 #define RECORD_HEADER 5
 #define TYPE_HELLO    1

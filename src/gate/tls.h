@@ -1,18 +1,18 @@
 /*
- * gate_tls.h - a second hello is looked at like the first
+ * tls.h - a second hello is looked at like the first
  *
- * A server may ask for another one, and may take the name from that (net/tls_answer.h). So what a
+ * A server may ask for another one, and may take the name from that (net/wire/tls_answer.h). So what a
  * client sends after its hello waits for the answer, which is what clients do anyway but for early
  * data; and where the answer may ask again, records are followed up to the next hello. A server
  * asks once at most. From there on all is encrypted, and nobody knows what it is for.
  *
- * As in net/gate_watch.h, which asks these where a connection speaks TLS.
+ * As in gate/watch.h, which asks these where a connection speaks TLS.
  */
 #pragma once
 
 #include <sys/types.h>
 
-#include "net/gate_connection.h"
+#include "gate/connection.h"
 
 struct tls_hello;
 

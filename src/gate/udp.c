@@ -1,4 +1,4 @@
-#include "gate_udp.h"
+#include "udp.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/siphash.h"
-#include "net/gate_own.h"
-#include "net/gate_socket.h"
+#include "gate/own.h"
+#include "net/socket.h"
 
 #define AT_ONCE       64 /* then others are served */
 #define FLOWS_MOST    256
@@ -19,7 +19,7 @@
 #define WAITING_BYTES (256 * 1024) /* of all flows together */
 
 struct inner {
-    struct gate_source source;
+    struct loop_source source;
     uint16_t port;
 };
 
@@ -36,10 +36,10 @@ struct key {
 };
 
 struct flow {
-    struct gate_dead dead;
-    struct gate_source far;
+    struct loop_dead dead;
+    struct loop_source far;
     struct gate_waiter waiter;
-    struct gate_timer timer; /* in the order in which they were used last */
+    struct loop_timer timer; /* in the order in which they were used last */
     struct flow *next;       /* in its slot */
     struct key key;
     const struct inner *inner;
@@ -113,21 +113,21 @@ static void end_flow(struct gate *gate, struct flow *flow)
         at = &(*at)->next;
     *at = flow->next;
     gate->udp->n_flows--;
-    gate_loop_close(&flow->far);
-    gate_loop_stop(&flow->timer);
+    loop_close(&flow->far);
+    loop_stop(&flow->timer);
     gate_resolver_forget(&flow->waiter);
     forget_waiting(gate, flow);
-    gate_loop_free(&gate->loop, &flow->dead);
+    loop_free(&gate->loop, &flow->dead);
 }
 
-static void is_idle(struct gate *gate, struct gate_timer *timer)
+static void is_idle(struct gate *gate, struct loop_timer *timer)
 {
-    end_flow(gate, GATE_CONTAINER(timer, struct flow, timer));
+    end_flow(gate, LOOP_CONTAINER(timer, struct flow, timer));
 }
 
 static void was_used(struct gate *gate, struct flow *flow)
 {
-    gate_loop_set(&gate->loop, &flow->timer, GATE_DELAY_FLOW);
+    loop_set(&gate->loop, &flow->timer, LOOP_DELAY_FLOW);
 }
 
 /* ---- datagrams to the host */
@@ -203,9 +203,9 @@ static void send_back(const struct flow *flow, const void *bytes, size_t n)
     (void)sendmsg(flow->inner->source.fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void host_answered(struct gate *gate, struct gate_source *source, uint32_t events)
+static void host_answered(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct flow *flow = GATE_CONTAINER(source, struct flow, far);
+    struct flow *flow = LOOP_CONTAINER(source, struct flow, far);
 
     (void)events;
     for (int i = 0; i < AT_ONCE; i++) {
@@ -240,9 +240,9 @@ static int connect_to(struct gate *gate, struct flow *flow, const uint8_t addres
                      is_ipv4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER, &never, sizeof never);
     int r = connect(flow->far.fd, (const struct sockaddr *)&name, size) < 0 ? -errno : 0;
     if (r == 0)
-        r = gate_loop_add(&gate->loop, &flow->far, EPOLLIN);
+        r = loop_add(&gate->loop, &flow->far, EPOLLIN);
     if (r < 0)
-        gate_loop_close(&flow->far);
+        loop_close(&flow->far);
     return r;
 }
 
@@ -275,7 +275,7 @@ static void record_answer(struct gate *gate, const struct flow *flow,
 static void answered(struct gate *gate, struct gate_waiter *waiter,
                      const struct gate_answer *answer)
 {
-    struct flow *flow = GATE_CONTAINER(waiter, struct flow, waiter);
+    struct flow *flow = LOOP_CONTAINER(waiter, struct flow, waiter);
     int error = answer->n > 0 ? 0 : answer->error;
 
     gate_own_know(gate);
@@ -332,10 +332,10 @@ static struct gate_decision decide(const struct gate *gate, const struct gate_na
 
 static void make_room(struct gate *gate)
 {
-    struct gate_timer *oldest = gate_loop_first(&gate->loop, GATE_DELAY_FLOW);
+    struct loop_timer *oldest = loop_first(&gate->loop, LOOP_DELAY_FLOW);
 
     if (gate->udp->n_flows == FLOWS_MOST)
-        end_flow(gate, GATE_CONTAINER(oldest, struct flow, timer));
+        end_flow(gate, LOOP_CONTAINER(oldest, struct flow, timer));
 }
 
 /* NULL: it is refused, or there is no memory. */
@@ -414,9 +414,9 @@ static bool read_destination(struct msghdr *header, uint8_t address[ADDRESS_BYTE
     return false;
 }
 
-static void box_sent(struct gate *gate, struct gate_source *source, uint32_t events)
+static void box_sent(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    const struct inner *inner = GATE_CONTAINER(source, struct inner, source);
+    const struct inner *inner = LOOP_CONTAINER(source, struct inner, source);
     struct sockaddr_storage from;
     union {
         char space[CMSG_SPACE(sizeof(struct in6_pktinfo)) + 64];
@@ -454,9 +454,9 @@ int gate_udp_serve(struct gate *gate, uint16_t port, int fd)
     }
     struct inner *inner = &gate->udp->inner[gate->udp->n_inner++];
     *inner = (struct inner){ { .happened = box_sent, .fd = fd }, port };
-    int r = gate_loop_add(&gate->loop, &inner->source, EPOLLIN);
+    int r = loop_add(&gate->loop, &inner->source, EPOLLIN);
     if (r < 0)
-        gate_loop_close(&inner->source);
+        loop_close(&inner->source);
     return r;
 }
 

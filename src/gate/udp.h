@@ -1,5 +1,5 @@
 /*
- * gate_udp.h - datagrams to the ports that rules with /udp name
+ * udp.h - datagrams to the ports that rules with /udp name
  *
  * A socket inside for each such port takes what programs send to any address. Who sent it, and where
  * to, is a flow: it has a socket of its own outside, connected to the one address that was found for
@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "net/gate.h"
+#include "gate/gate.h"
 
 /* Takes the descriptor, also where it fails; -errno. */
 int gate_udp_serve(struct gate *gate, uint16_t port, int fd);

@@ -1,13 +1,13 @@
 /*
- * gate_watch.h - what is looked at while a connection runs
+ * watch.h - what is looked at while a connection runs
  *
  * Requests of HTTP, and TLS until it is under way. Where a connection speaks neither, and for what
  * nobody looks at, all of this lets pass.
  */
 #pragma once
 
-#include "net/gate_http.h"
-#include "net/gate_tls.h"
+#include "gate/http.h"
+#include "gate/tls.h"
 
 /* How many of the bytes may go on; 0: none yet; -1: the connection was refused, and is not to be
  * touched any more. */

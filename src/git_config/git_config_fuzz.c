@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/git_config_gate.h"
-#include "policy/git_config_keys.h"
-#include "policy/git_config_redact.h"
+#include "git_config/keys.h"
+#include "git_config/redact.h"
+#include "git_config/review.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -74,10 +74,17 @@ static void fuzz_redact(const char *text, size_t size, struct buffer *out)
     git_config_done(&after);
 }
 
+/* Which of these pass depends on the remotes that are there; the mark is the gate's own. */
+static bool is_of_remotes(const char *name)
+{
+    return strcmp(name, "addedbybox") == 0 || strcmp(name, "pushdefault") == 0 ||
+           strcmp(name, "pushremote") == 0;
+}
+
 static const struct git_config_item *next_harmful(const struct git_config *config, size_t *i)
 {
     for (; *i < config->n; ++*i)
-        if (config->items[*i].kind == GIT_CONFIG_ENTRY &&
+        if (config->items[*i].kind == GIT_CONFIG_ENTRY && !is_of_remotes(config->items[*i].name) &&
             git_config_harm(&config->items[*i], &place))
             return &config->items[(*i)++];
     return NULL;
@@ -110,7 +117,7 @@ static void fuzz_gate(const char *old, size_t old_size, const char *new, size_t 
 {
     struct buffer out = { 0 };
     coop_error *err = NULL;
-    int r = git_config_gate(&place, old, old_size, new, new_size, &out, &err);
+    int r = git_config_review(&place, old, old_size, new, new_size, &out, &err);
 
     REQUIRE((r == 0) == !err);
     if (r < 0)
@@ -129,7 +136,7 @@ static void fuzz_round_trip(const char *text, size_t size)
     struct buffer out = { 0 };
 
     fuzz_redact(text, size, &redacted);
-    int r = git_config_gate(&place, text, size, redacted.data, redacted.length, &out, NULL);
+    int r = git_config_review(&place, text, size, redacted.data, redacted.length, &out, NULL);
     REQUIRE(r == 0 || r == -EACCES); /* control characters */
     if (r == 0)
         REQUIRE(out.length == size && (size == 0 || memcmp(out.data, text, size) == 0));

@@ -1,12 +1,13 @@
-#include "policy/git_config.h"
+/* worlds: user */
+#include "git_config/git_config.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/git_config_gate.h"
-#include "policy/git_config_redact.h"
+#include "git_config/redact.h"
+#include "git_config/review.h"
 #include "test/check.h"
 
 /* ---- the reader */
@@ -261,7 +262,8 @@ static int gate(const char *old, const char *new, const struct git_config_place 
     auto_buffer struct buffer out = { 0 };
     auto_error coop_error *err = NULL;
     const struct git_config_place none = { 0 };
-    int r = git_config_gate(place ? place : &none, old, strlen(old), new, strlen(new), &out, &err);
+    int r =
+        git_config_review(place ? place : &none, old, strlen(old), new, strlen(new), &out, &err);
 
     if (r == 0)
         CHECK_STR(out.data ? out.data : "", new);
@@ -319,6 +321,68 @@ TEST(harmless_entries_may_come_and_go)
 
     for (size_t i = 0; i < COUNT(added); i++)
         check_added(added[i], true, NULL);
+}
+
+/* The text that would be written; NULL: the gate refuses. */
+static char *written(const char *old, const char *new, bool is_new)
+{
+    struct buffer out = { 0 };
+    const struct git_config_place place = { .is_new = is_new, .local_urls = is_new };
+
+    if (git_config_review(&place, old, strlen(old), new, strlen(new), &out, NULL) < 0)
+        return NULL;
+    if (!is_new)
+        CHECK(git_config_mark_remotes(old, strlen(old), &out, NULL) == 0);
+    return buffer_take_string(&out);
+}
+
+#define FORK   "[remote \"fork\"]\n\turl = https://evil/p\n"
+#define FOLLOW "[branch \"main\"]\n\tremote = fork\n\tmerge = refs/heads/main\n"
+
+TEST(a_branch_follows_only_remotes_of_the_owner)
+{
+    static const char *const choices[] = { FOLLOW,
+                                           "[branch \"x\"]\npushRemote = fork\n",
+                                           "[remote]\npushDefault = fork\n",
+                                           "[branch \"main\"]\nremote = https://evil/p\n",
+                                           "[branch \"main\"]\nremote = evil\n",
+                                           "[branch \"main\"]\npushRemote = .\n" };
+
+    auto_free char *added = written(BASE, BASE FORK, false);
+    CHECK_STR(added, BASE FORK "[remote \"fork\"]\n\taddedByBox = true\n");
+    for (size_t i = 0; i < COUNT(choices); i++) {
+        auto_buffer struct buffer at_once = { 0 };
+        auto_buffer struct buffer later = { 0 };
+
+        buffer_printf(&at_once, "%s%s", BASE FORK, choices[i]);
+        buffer_printf(&later, "%s%s", added, choices[i]);
+        CHECK(!written(BASE, at_once.data, false));
+        CHECK(!written(added, later.data, false)); /* nor in the next run */
+    }
+    CHECK(!written(added, BASE FORK, false)); /* the mark stays */
+    CHECK(!written(BASE, BASE FORK "[remote \"fork\"]\naddedByBox = false\n", false));
+    /* The owner's own are followed in each of the ways. */
+    auto_free char *own = written(
+        BASE FORK, BASE FORK FOLLOW "pushRemote = fork\n[remote]\npushDefault = fork\n", false);
+    CHECK(own && !strstr(own, "addedByBox"));
+    auto_free char *local = written(BASE, BASE "[branch \"x\"]\nremote = .\n", false);
+    CHECK(local);
+}
+
+TEST(no_box_gives_a_repository_the_remote_that_git_chooses)
+{
+    static const char alone[] = "[core]\n\tbare = false\n";
+
+    CHECK(!written(alone, "[core]\n\tbare = false\n" FORK, false));
+    CHECK(!written("", FORK, false));
+    CHECK(!written(FORK, FORK "[remote \"origin\"]\nurl = https://evil/p\n", false));
+    /* In a repository of its own it does what clone does. */
+    auto_free char *cloned = written("", FORK FOLLOW, true);
+    CHECK_STR(cloned, FORK FOLLOW);
+    auto_free char *local = written("", "[remote \"origin\"]\nurl = ../up\n", true);
+    CHECK(local);
+    CHECK(!written("", "[core]\nfsmonitor = x\n", true));
+    CHECK(!written("", "[remote \"origin\"]\nurl = ext::x\n", true));
 }
 
 TEST(everything_else_may_not)
@@ -423,7 +487,7 @@ TEST(everything_else_may_not)
         "[branch \"x\"]\nremote = ./evil\n",
         "[branch \"x\"]\nremote = ../evil\n",
         "[branch \"x\"]\nremote = -x\n",
-        "[branch \"x\"]\npushRemote = origin\n",
+        "[branch \"x\"]\npushRemote = other\n",
         "[branch \"x\"]\nmergeOptions = --strategy=x\n",
         "[branch \"x\"]\nmerge = -x\n",
         "[submodule \"x\"]\nupdate = !x\n",
@@ -468,14 +532,16 @@ TEST(what_is_there_stays_and_keeps_its_order)
           "line 4: 'core.pager' may not be removed or moved from inside a box: git would run what "
           "it names" },
         { BASE, "[core]\npager = less\n[remote \"origin\"]\nurl = https://evil/\n",
-          "line 4: 'remote.origin.url' may not be set from inside a box: that remote is there "
-          "already, and the owner's next push would go elsewhere" },
+          "line 4: 'remote.origin.url' may not be set from inside a box: that remote already "
+          "exists, and the owner's next push would go elsewhere" },
         { BASE, "[core]\npager = less\n",
-          "line 6: 'remote.origin.url' may not be removed from inside a box: that remote is there "
-          "already, and the owner's next push would go elsewhere" },
+          "line 6: 'remote.origin.url' may not be removed from inside a box: that remote already "
+          "exists, and the owner's next push would go elsewhere" },
         { "[remote \"o\"]\nurl = ext::x\n", "[remote \"o\"]\nurl = ext::x\n[user]\nname = x\n",
           NULL },
-        { "[remote \"o\"]\nfetch = x\n", "[remote \"o\"]\nfetch = x\nurl = https://h\n", NULL },
+        { "[remote \"o\"]\nfetch = x\n", "[remote \"o\"]\nfetch = x\nurl = https://h\n",
+          "line 3: 'remote.o.url' may not be set from inside a box: the owner's next push would go "
+          "there unasked" },
         { "[x]\ny\n", "[x]\ny =\n",
           "line 2: 'x.y' may not be set from inside a box: it is not among the keys that are known "
           "to be harmless" },
@@ -502,7 +568,7 @@ TEST(what_is_there_stays_and_keeps_its_order)
 
 TEST(a_submodule_has_rules_of_its_own)
 {
-    const struct git_config_place module = { .depth = 3, .local_urls = true };
+    const struct git_config_place module = { .depth = 3, .local_urls = true, .is_new = true };
 
     check_added("[core]\nworktree = ../../../sub\n", true, &module);
     check_added("[core]\nworktree = ../../../a/b\n", true, &module);
@@ -551,7 +617,8 @@ static int gate_secret(const char *from, const char *to, struct buffer *out)
     buffer_append(&changed, view.data, (size_t)(at - view.data));
     buffer_append_string(&changed, to);
     buffer_append_string(&changed, at + strlen(from));
-    return git_config_gate(&none, SECRET, strlen(SECRET), changed.data, changed.length, out, NULL);
+    return git_config_review(&none, SECRET, strlen(SECRET), changed.data, changed.length, out,
+                             NULL);
 }
 
 TEST(credentials_are_put_back_where_they_were)

@@ -1,17 +1,17 @@
 /*
- * git_config_keys.c - what is harmless, and why other things are not
+ * keys.c - what is harmless, and why other things are not
  *
  * Each row was asked: can this value, chosen by an attacker, make a later git on the host run a
  * program, follow a path out of the repository, weaken a check, or send something elsewhere? Rows of
  * the first table say no, for values of their form. All else is refused; the second table is only
  * there to say why in better words.
  */
-#include "git_config_keys.h"
+#include "keys.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/git_config_values.h"
+#include "git_config/values.h"
 
 #define SUB true /* section "name".key */
 #define TOP false

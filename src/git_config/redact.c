@@ -1,17 +1,17 @@
 /*
- * git_config_redact.c - finding the credentials
+ * redact.c - finding the credentials
  *
  * The search runs over what git reads, not over the file: quotes, escapes and continuation lines
  * may cut a URL to pieces. What it finds is then replaced in the file, from the raw place of its
  * first character to that of its last.
  */
-#include "git_config_redact.h"
+#include "redact.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/git_config.h"
+#include "git_config/git_config.h"
 
 struct redactor {
     const char *text;

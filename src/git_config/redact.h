@@ -1,5 +1,5 @@
 /*
- * git_config_redact.h - a git configuration without the credentials in it
+ * redact.h - a git configuration without the credentials in it
  *
  * Redacted, wherever it stands (values, sub-sections, comments):
  *   userinfo in URLs       https://user:token@host/ becomes https://REDACTED@host/, and so does

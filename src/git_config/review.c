@@ -1,15 +1,16 @@
-#include "git_config_gate.h"
+#include "review.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "policy/git_config.h"
-#include "policy/git_config_keys.h"
-#include "policy/git_config_redact.h"
+#include "git_config/git_config.h"
+#include "git_config/keys.h"
+#include "git_config/redact.h"
 
 /* A text with what was made of it. */
 struct side {
@@ -20,7 +21,7 @@ struct side {
     size_t n_fixed;
 };
 
-struct gate {
+struct review_gate {
     const struct git_config_place *place;
     struct side old; /* redacted */
     struct side new;
@@ -28,6 +29,8 @@ struct gate {
     const char *original_text;
     const char **remotes; /* sections of the old text that have a URL, sorted */
     size_t n_remotes;
+    const char **added; /* those that a box has added, sorted */
+    size_t n_added;
     coop_error **err;
 };
 
@@ -37,15 +40,19 @@ static void side_done(struct side *side)
     free(side->fixed);
 }
 
-static void gate_done(struct gate *gate)
+static void gate_done(struct review_gate *gate)
 {
     side_done(&gate->old);
     side_done(&gate->new);
     git_config_done(&gate->original);
     free(gate->remotes);
+    free(gate->added);
 }
 
 /* ---- remotes that are there already */
+
+#define ADDED      "addedbybox" /* as it is read; ADDED_LINE as it is written */
+#define ADDED_LINE "\taddedByBox = true\n"
 
 static int by_text(const void *a, const void *b)
 {
@@ -59,21 +66,52 @@ static bool is_address(const struct git_config_item *item)
             strcmp(item->name, "vcs") == 0);
 }
 
-static int note_remotes(struct gate *gate)
+static bool is_mark(const struct git_config_item *item)
 {
-    const struct git_config *config = &gate->old.config;
+    return item->kind == GIT_CONFIG_ENTRY && strncmp(item->section, "remote.", 7) == 0 &&
+           strcmp(item->name, ADDED) == 0;
+}
 
-    gate->remotes = calloc(config->n + 1, sizeof *gate->remotes);
-    if (!gate->remotes)
-        return fail_no_memory(gate->err);
-    for (size_t i = 0; i < config->n; i++)
+/* The sections of the old text that have such an item, sorted. */
+static const char **sections_with(const struct git_config *config, size_t *out_n,
+                                  bool (*has)(const struct git_config_item *item))
+{
+    const char **list = calloc(config->n + 1, sizeof *list);
+    size_t n = 0;
+
+    *out_n = 0;
+    for (size_t i = 0; list && i < config->n; i++)
         /* Many URLs of one remote stand side by side: the section is one string. */
-        if (is_address(&config->items[i]) &&
-            (gate->n_remotes == 0 ||
-             gate->remotes[gate->n_remotes - 1] != config->items[i].section))
-            gate->remotes[gate->n_remotes++] = config->items[i].section;
-    qsort(gate->remotes, gate->n_remotes, sizeof *gate->remotes, by_text);
-    return 0;
+        if (has(&config->items[i]) && (n == 0 || list[n - 1] != config->items[i].section))
+            list[n++] = config->items[i].section;
+    if (list)
+        qsort(list, n, sizeof *list, by_text);
+    *out_n = n;
+    return list;
+}
+
+static int note_remotes(struct review_gate *gate)
+{
+    gate->remotes = sections_with(&gate->old.config, &gate->n_remotes, is_address);
+    gate->added = sections_with(&gate->old.config, &gate->n_added, is_mark);
+    return gate->remotes && gate->added ? 0 : fail_no_memory(gate->err);
+}
+
+static bool is_remote(const struct review_gate *gate, const char *section)
+{
+    return bsearch(&section, gate->remotes, gate->n_remotes, sizeof *gate->remotes, by_text);
+}
+
+/* A remote that the owner has made. */
+static bool is_owners(const struct review_gate *gate, const char *name)
+{
+    char section[GIT_CONFIG_SECTION_MAX];
+    const char *text = section;
+
+    if (!name || snprintf(section, sizeof section, "remote.%s", name) >= (int)sizeof section)
+        return false;
+    return is_remote(gate, section) &&
+           !bsearch(&text, gate->added, gate->n_added, sizeof *gate->added, by_text);
 }
 
 /* ---- which items may not change */
@@ -84,20 +122,49 @@ static bool holds_redacted(const struct git_config_item *item)
     return item->value && strstr(item->value, GIT_CONFIG_REDACTED);
 }
 
+/* Whether a plain push or fetch goes where the item says. */
+static bool chooses_remote(const struct git_config_item *item)
+{
+    if (strcmp(item->section, "remote") == 0)
+        return strcmp(item->name, "pushdefault") == 0;
+    return strncmp(item->section, "branch.", 7) == 0 &&
+           (strcmp(item->name, "remote") == 0 || strcmp(item->name, "pushremote") == 0);
+}
+
+/* "." is the repository itself. */
+static const char *why_not_chosen(const struct git_config_item *item)
+{
+    if (item->value && strcmp(item->value, ".") == 0 && strcmp(item->name, "remote") == 0)
+        return NULL;
+    return "the owner's next push would go to a remote that the owner has not made";
+}
+
+static bool is_mirror(const struct git_config_item *item)
+{
+    return strncmp(item->section, "remote.", 7) == 0 && strcmp(item->name, "mirror") == 0 &&
+           item->value && strcmp(item->value, "true") == 0;
+}
+
 /* Why an item may not change, as the end of a sentence; NULL: it may. */
-static const char *why_fixed(const struct gate *gate, const struct git_config_item *item)
+static const char *why_fixed(const struct review_gate *gate, const struct git_config_item *item)
 {
     if (holds_redacted(item))
         return "it holds a credential that the box does not see";
     if (item->kind != GIT_CONFIG_ENTRY)
         return NULL;
-    if (is_address(item) &&
-        bsearch(&item->section, gate->remotes, gate->n_remotes, sizeof *gate->remotes, by_text))
-        return "that remote is there already, and the owner's next push would go elsewhere";
+    if (is_address(item) && is_remote(gate, item->section))
+        return "that remote already exists, and the owner's next push would go elsewhere";
+    if (is_address(item) && !gate->place->is_new &&
+        (gate->n_remotes == 0 || strcmp(item->section, "remote.origin") == 0))
+        return "the owner's next push would go there unasked";
+    if (gate->place->is_new && is_mirror(item)) /* git clone --mirror */
+        return NULL;
+    if (chooses_remote(item) && !gate->place->is_new)
+        return is_owners(gate, item->value) ? NULL : why_not_chosen(item);
     return git_config_harm(item, gate->place);
 }
 
-static int note_fixed(struct gate *gate, struct side *side)
+static int note_fixed(struct review_gate *gate, struct side *side)
 {
     side->fixed = calloc(side->config.n + 1, sizeof *side->fixed);
     if (!side->fixed)
@@ -125,7 +192,8 @@ static const struct git_config_item *fixed_item(const struct side *side, size_t 
 }
 
 /* Names the key, shortened and fit for a terminal; never the value. */
-static int refuse(const struct gate *gate, const struct git_config_item *item, const char *done)
+static int refuse(const struct review_gate *gate, const struct git_config_item *item,
+                  const char *done)
 {
     auto_buffer struct buffer key = { 0 };
     const char *section = item->section;
@@ -154,7 +222,7 @@ static int refuse(const struct gate *gate, const struct git_config_item *item, c
     return fail_hint(gate->err, r, "make this change on the host");
 }
 
-static int refuse_difference(const struct gate *gate, size_t at)
+static int refuse_difference(const struct review_gate *gate, size_t at)
 {
     const struct git_config_item *old = fixed_item(&gate->old, at);
     const struct git_config_item *new = fixed_item(&gate->new, at);
@@ -170,7 +238,7 @@ static int refuse_difference(const struct gate *gate, size_t at)
     return refuse(gate, new, "set");
 }
 
-static int compare(const struct gate *gate)
+static int compare(const struct review_gate *gate)
 {
     const struct side *old = &gate->old;
     const struct side *new = &gate->new;
@@ -184,7 +252,7 @@ static int compare(const struct gate *gate)
 
 /* ---- putting the credentials back */
 
-static void restore(const struct gate *gate, struct buffer *out)
+static void restore(const struct review_gate *gate, struct buffer *out)
 {
     size_t at = 0;
 
@@ -204,7 +272,7 @@ static void restore(const struct gate *gate, struct buffer *out)
 /* ---- all of it */
 
 /* git writes no others, and other readers of the file may take them for ends of lines. */
-static int check_characters(const struct gate *gate)
+static int check_characters(const struct review_gate *gate)
 {
     const char *text = gate->new.text;
 
@@ -219,7 +287,8 @@ static int check_characters(const struct gate *gate)
     return 0;
 }
 
-static int parse_old(struct gate *gate, const char *old, size_t old_size, struct buffer *redacted)
+static int parse_old(struct review_gate *gate, const char *old, size_t old_size,
+                     struct buffer *redacted)
 {
     bool has_redacted;
     int r = git_config_parse(old, old_size, &gate->original, gate->err);
@@ -241,7 +310,7 @@ static int parse_old(struct gate *gate, const char *old, size_t old_size, struct
     return 0;
 }
 
-static int judge(struct gate *gate, struct buffer *out)
+static int judge(struct review_gate *gate, struct buffer *out)
 {
     int r = check_characters(gate);
 
@@ -259,10 +328,10 @@ static int judge(struct gate *gate, struct buffer *out)
     return out->failed ? fail_no_memory(gate->err) : 0;
 }
 
-int git_config_gate(const struct git_config_place *place, const char *old, size_t old_size,
-                    const char *new, size_t new_size, struct buffer *out, coop_error **err)
+int git_config_review(const struct git_config_place *place, const char *old, size_t old_size,
+                      const char *new, size_t new_size, struct buffer *out, coop_error **err)
 {
-    __attribute__((cleanup(gate_done))) struct gate gate = { .place = place, .err = err };
+    __attribute__((cleanup(gate_done))) struct review_gate gate = { .place = place, .err = err };
     auto_buffer struct buffer redacted = { 0 };
     int r = parse_old(&gate, old, old_size, &redacted);
 
@@ -274,4 +343,36 @@ int git_config_gate(const struct git_config_place *place, const char *old, size_
     if (r < 0)
         return fail_within(err, r, "read the new configuration");
     return judge(&gate, out);
+}
+
+/* ---- which remotes a box has added */
+
+/* Behind the text: a section may be there many times. */
+static void mark(const struct review_gate *gate, struct buffer *text)
+{
+    for (size_t i = 0; i < gate->n_added; i++) {
+        if (is_remote(gate, gate->added[i]) ||
+            (i > 0 && strcmp(gate->added[i - 1], gate->added[i]) == 0))
+            continue;
+        if (text->length > 0 && text->data[text->length - 1] != '\n')
+            buffer_append_char(text, '\n');
+        buffer_printf(text, "[remote \"%s\"]\n" ADDED_LINE, git_config_subsection(gate->added[i]));
+    }
+}
+
+int git_config_mark_remotes(const char *old, size_t old_size, struct buffer *text, coop_error **err)
+{
+    __attribute__((cleanup(gate_done))) struct review_gate gate = { .err = err };
+    int r = git_config_parse(old, old_size, &gate.old.config, err);
+
+    if (r == 0)
+        r = git_config_parse(text->data ? text->data : "", text->length, &gate.new.config, err);
+    if (r < 0)
+        return r;
+    gate.remotes = sections_with(&gate.old.config, &gate.n_remotes, is_address);
+    gate.added = sections_with(&gate.new.config, &gate.n_added, is_address);
+    if (!gate.remotes || !gate.added)
+        return fail_no_memory(err);
+    mark(&gate, text);
+    return text->failed ? fail_no_memory(err) : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * git_config_gate.h - may this text replace a repository's .git/config?
+ * review.h - may this text replace a repository's .git/config?
  *
  * A box may let git write its repository's configuration, but the next git on the host reads it
  * too. So a change passes only if each entry that is new, different, gone or moved is known to be
@@ -13,11 +13,14 @@
  * Remotes. A new one is harmless when its URL is of a plain transport. The URL of one that is there
  * already can neither be changed nor removed, because the owner's next push would go where the box
  * wants it (removing is changing in two steps). A URL that is a local path is refused by default:
- * pushing to a local repository runs *its* hooks. What remains possible: the box makes a remote of
- * its own and lets a branch follow it, so that a plain `git push` of that branch goes there; and a
- * remote whose URL stands in an included or the user's own file only counts as a new one.
+ * pushing to a local repository runs *its* hooks. Branches and remote.pushDefault may name only remotes
+ * that a box has not added. Who writes the file puts `addedByBox` into
+ * the section of each new remote (git_config_mark_remotes()); no box can remove that again, so a later
+ * box knows. git itself chooses a remote called "origin", or the only
+ * one there is: no box may add either. In a repository that the box itself has made, all that is
+ * allowed. A remote whose URL is in an included or the user's own file only counts as a new one.
  *
- * Credentials. A box sees the configuration redacted (git_config_redact.h), so what it writes back
+ * Credentials. A box sees the configuration redacted (git_config/redact.h), so what it writes back
  * is redacted as well. The new text is therefore compared with the redacted old one, whatever holds
  * a redacted part must be unchanged, and `out` gets the new text with those parts put back.
  *
@@ -38,6 +41,8 @@ struct git_config_place {
     unsigned depth;
     /* Remotes may be local paths: for a submodule's first clone from such a place. */
     bool local_urls;
+    /* The repository was made by the box that asks: its remotes are the box's own business. */
+    bool is_new;
 };
 
 /*
@@ -45,5 +50,9 @@ struct git_config_place {
  * text to be written in place of `new`. -EACCES: refused, and the sentence names line, key and
  * reason, never a value. -EINVAL, -EFBIG: one of them is nothing that git would read.
  */
-int git_config_gate(const struct git_config_place *place, const char *old, size_t old_size,
-                    const char *new, size_t new_size, struct buffer *out, coop_error **err);
+int git_config_review(const struct git_config_place *place, const char *old, size_t old_size,
+                      const char *new, size_t new_size, struct buffer *out, coop_error **err);
+
+/* Marks the remotes of `text`, which has passed, that are not in `old`: a box has added them. */
+int git_config_mark_remotes(const char *old, size_t old_size, struct buffer *text,
+                            coop_error **err);

@@ -1,4 +1,4 @@
-#include "git_config_values.h"
+#include "values.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,11 +1,11 @@
 /*
- * git_config_values.h - forms that harmless values of a git configuration have
+ * values.h - forms that harmless values of a git configuration have
  */
 #pragma once
 
 #include <stdbool.h>
 
-#include "policy/git_config_gate.h"
+#include "git_config/review.h"
 
 enum git_value {
     GIT_VALUE_TEXT,      /* no control characters */

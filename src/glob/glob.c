@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "policy/glob_private.h"
-#include "policy/name_fold.h"
+#include "glob/name_fold.h"
+#include "glob/private.h"
 
 /* One pattern being read. None of the arrays of a glob ever needs more room than the text has bytes. */
 struct reader {

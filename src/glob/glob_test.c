@@ -1,4 +1,5 @@
-#include "policy/glob.h"
+/* worlds: user */
+#include "glob/glob.h"
 
 #include "test/globs.h"
 

@@ -1,9 +1,9 @@
-#include "glob_private.h"
+#include "private.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
-#include "policy/name_fold.h"
+#include "glob/name_fold.h"
 
 size_t glob_character(const char *s, size_t n, uint32_t *out)
 {

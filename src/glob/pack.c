@@ -1,10 +1,10 @@
-#include "glob_pack.h"
+#include "pack.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "policy/glob_private.h"
+#include "glob/private.h"
 
 static size_t aligned(size_t n)
 {

@@ -1,11 +1,11 @@
 /*
- * glob_pack.h - compiled patterns as bytes, to be matched by a process that has no libc
+ * pack.h - compiled patterns as bytes, to be matched by a process that has no libc
  *
  *   count, where each record begins, records
  *
  * The box's init decides by the same patterns as everybody else, but must not compile any: it gets
  * them compiled, in a file, with offsets for pointers. A record is self-contained: those of patterns
- * that are known when coop is built are made then (plan/door_gen.c).
+ * that are known when coop is built are made then (plan/rules/gen.c).
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/glob.h"
+#include "glob/glob.h"
 
 struct buffer;
 

@@ -1,4 +1,5 @@
-#include "policy/glob_pack.h"
+/* worlds: user */
+#include "glob/pack.h"
 
 #include <stdint.h>
 #include <stdlib.h>

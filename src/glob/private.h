@@ -1,11 +1,11 @@
 /*
- * glob_private.h - what a pattern is compiled to, for those who match
+ * private.h - what a pattern is compiled to, for those who match
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "policy/glob.h"
+#include "glob/glob.h"
 
 /* A byte that is no part of a UTF-8 sequence is the character GLOB_STRAY + byte. */
 #define GLOB_STRAY 0x110000u

@@ -1,4 +1,4 @@
-#include "glob_reach.h"
+#include "reach.h"
 
 #include <string.h>
 

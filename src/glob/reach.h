@@ -1,5 +1,5 @@
 /*
- * glob_reach.h - how far a path goes into a pattern
+ * reach.h - how far a path goes into a pattern
  *
  * glob_match() says whether a path is what a pattern is about. Who guards names needs more: whether
  * something above the path is, and what could still match below it. All of that comes out of one pass
@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "policy/glob_private.h"
+#include "glob/private.h"
 
 #define GLOB_NAMES_MAX (GLOB_PATH_MAX / 2 + 1)
 

@@ -1,4 +1,5 @@
-#include "glob_reach.h"
+/* worlds: user */
+#include "reach.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /*
- * Patterns and sets against the obvious: a matcher that tries everything, and random texts.
+ * Patterns against the obvious: a matcher that tries everything, and random texts.
+ *
+ * worlds: user
  */
+#include <stdint.h>
+
 #include "test/globs.h"
 
 static uint64_t random_state;
@@ -194,68 +198,4 @@ TEST(the_matcher_agrees_with_a_slow_one)
         glob_free(glob);
     }
     CHECK(n_matches > 5000);
-}
-
-static const struct glob_rule *reference_decide(const struct glob_rule *rules, size_t n,
-                                                const char *path, bool is_directory,
-                                                bool ignore_case)
-{
-    const struct glob_rule *best = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        if (!reference_match(rules[i].pattern, path, is_directory, ignore_case))
-            continue;
-        if (best) {
-            struct glob *a = compile(rules[i].pattern, ignore_case);
-            struct glob *b = compile(best->pattern, ignore_case);
-
-            if (glob_compare(a, b) >= 0)
-                best = &rules[i];
-            glob_free(a);
-            glob_free(b);
-        } else {
-            best = &rules[i];
-        }
-    }
-    return best;
-}
-
-TEST(sets_decide_alike_by_path_by_walking_and_slowly)
-{
-    size_t n_decided = 0;
-
-    random_state = 2;
-    for (unsigned i = 0; i < 4000; i++) {
-        auto_findings struct findings findings = { 0 };
-        char text[MAX_RULES][64];
-        struct glob_rule rules[MAX_RULES];
-        size_t n = random_below(MAX_RULES) + 1;
-        bool ignore_case = i % 3 == 0;
-
-        for (size_t j = 0; j < n; j++) {
-            random_pattern(text[j], ignore_case);
-            rules[j] = (struct glob_rule){ text[j], strlen(text[j]), (int)j, { 0 } };
-        }
-        struct glob_set *set = glob_set_new(rules, n, ignore_case, &findings);
-        CHECK(set != NULL);
-        for (unsigned j = 0; j < 20; j++) {
-            char path[64];
-            bool is_directory = j % 2;
-            uint64_t state[MAX_RULES];
-            uint64_t spare[MAX_RULES];
-
-            random_path(path);
-            const struct glob_rule *expected =
-                reference_decide(rules, n, path, is_directory, ignore_case);
-            const struct glob_rule *decided = glob_set_decide(set, path, is_directory);
-            int action = expected ? expected->action : -1;
-            n_decided += expected != NULL;
-            CHECK((decided ? decided->action : -1) == action);
-            CHECK(path[strspn(path, "/")] == '\0' || walk_to(set, path, is_directory) == decided);
-            CHECK(glob_set_words(set) <= COUNT(state));
-            CHECK(glob_set_seek(set, path, state, spare) == glob_set_may_match_below(set, path));
-        }
-        glob_set_free(set);
-    }
-    CHECK(n_decided > 10000);
 }

@@ -1,10 +1,10 @@
 /*
- * glob_unpack.c - packed patterns, for whoever has no libc
+ * unpack.c - packed patterns, for whoever has no libc
  */
 #include <stdint.h>
 
-#include "policy/glob_pack.h"
-#include "policy/glob_private.h"
+#include "glob/pack.h"
+#include "glob/private.h"
 
 static void *pointer(void *packed, const void *at)
 {

@@ -1,5 +1,5 @@
 /*
- * identity.h - which file this is: an inode's number may come again, so its birth counts too, where the
+ * file_id.h - which file this is: an inode's number may come again, so its birth counts too, where the
  * file system keeps it
  *
  * Also in the init image: no libc.
@@ -17,12 +17,12 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-struct identity {
+struct file_id {
     uint64_t dev, ino, birth;
 };
 
 /* Of a name, not followed, or of a descriptor with the name ""; false if it is gone. */
-static inline bool identity_of(int fd, const char *name, struct identity *out)
+static inline bool file_id_of(int fd, const char *name, struct file_id *out)
 {
     struct statx st;
 
@@ -37,7 +37,7 @@ static inline bool identity_of(int fd, const char *name, struct identity *out)
     return true;
 }
 
-static inline bool identity_is(const struct identity *a, const struct identity *b)
+static inline bool file_id_equal(const struct file_id *a, const struct file_id *b)
 {
     return a->ino == b->ino && a->dev == b->dev && a->birth == b->birth;
 }

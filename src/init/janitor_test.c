@@ -100,7 +100,7 @@ TEST(members_that_cannot_be_named_are_killed)
     }
     (void)rmdir(cgroup);
     if (!has_kill)
-        SKIP_NEVER("cgroup.kill came with Linux 5.14");
+        SKIP_NEVER("cgroup.kill was introduced in Linux 5.14");
     CHECK(has_started);
     CHECK(r == 0);
     CHECK(is_gone && killed == COUNT(members));

@@ -1,4 +1,4 @@
-#include "project_view.h"
+#include "root_entries.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 #define NO_REPLACE    1u /* RENAME_NOREPLACE */
 #define MAX_TRIES     8
 #define DENTS_SIZE    8192
-#define PLACE_SIZE    (PROJECT_NAME_MAX + 48)
+#define PLACE_SIZE    (ROOT_ENTRY_NAME_MAX + 48)
 
-long project_view_look(int directory_fd, const char *name, struct stat *out)
+long root_entry_look(int directory_fd, const char *name, struct stat *out)
 {
     return raw(SYS_newfstatat, directory_fd, name, out, AT_SYMLINK_NOFOLLOW);
 }
@@ -46,12 +46,12 @@ static void place_of(int root_fd, const char *name, char out[PLACE_SIZE])
     while (n > 0)
         *out++ = digits[--n];
     *out++ = '/';
-    for (n = 0; name[n] && n < PROJECT_NAME_MAX - 1; n++)
+    for (n = 0; name[n] && n < ROOT_ENTRY_NAME_MAX - 1; n++)
         *out++ = name[n];
     *out = '\0';
 }
 
-static long detach_one(const struct project_view *view, const char *name)
+static long detach_one(const struct root_entries *view, const char *name)
 {
     char place[PLACE_SIZE];
 
@@ -59,17 +59,17 @@ static long detach_one(const struct project_view *view, const char *name)
     return raw(SYS_umount2, place, MNT_DETACH | UMOUNT_NOFOLLOW);
 }
 
-static void detach_all(const struct project_view *view, const char *name)
+static void detach_all(const struct root_entries *view, const char *name)
 {
     while (detach_one(view, name) == 0)
         ;
 }
 
 /* Takes the name out of the root, and whatever is mounted there. */
-static long forget(const struct project_view *view, const char *name)
+static long forget(const struct root_entries *view, const char *name)
 {
     struct stat made;
-    long r = project_view_look(view->skeleton_fd, name, &made);
+    long r = root_entry_look(view->skeleton_fd, name, &made);
 
     if (r == -ENOENT)
         return 0;
@@ -97,12 +97,12 @@ static bool is_text(const char *a, const char *b, long n)
 }
 
 /* A link has no content to follow, so it is copied; one becomes another at one stroke. */
-static long show_link(const struct project_view *view, const char *name, const struct stat *wanted)
+static long show_link(const struct root_entries *view, const char *name, const struct stat *wanted)
 {
     char text[TARGET_MAX];
     char old[TARGET_MAX];
     struct stat made;
-    long n = raw(SYS_readlinkat, view->project_fd, name, text, sizeof text - 1);
+    long n = raw(SYS_readlinkat, view->root_view_fd, name, text, sizeof text - 1);
 
     if (n < 0)
         return n == -EINVAL || n == -ENOENT ? -EAGAIN : n;
@@ -113,7 +113,7 @@ static long show_link(const struct project_view *view, const char *name, const s
     if (r < 0)
         return r;
     copy_times(view->skeleton_fd, NEW_LINK, wanted);
-    if (project_view_look(view->skeleton_fd, name, &made) == 0 && !S_ISLNK(made.st_mode))
+    if (root_entry_look(view->skeleton_fd, name, &made) == 0 && !S_ISLNK(made.st_mode))
         r = forget(view, name);
     if (r == 0)
         r = raw(SYS_renameat2, view->skeleton_fd, NEW_LINK, view->skeleton_fd, name, 0);
@@ -122,7 +122,7 @@ static long show_link(const struct project_view *view, const char *name, const s
     return r;
 }
 
-static long make_place(const struct project_view *view, const char *name, bool is_directory,
+static long make_place(const struct root_entries *view, const char *name, bool is_directory,
                        mode_t mode)
 {
     return is_directory ? raw(SYS_mkdirat, view->skeleton_fd, name, mode)
@@ -130,16 +130,16 @@ static long make_place(const struct project_view *view, const char *name, bool i
 }
 
 /* An empty file of no mode, as large and as old as what it stands for: git looks at no more. */
-static long show_hidden(const struct project_view *view, const char *name,
+static long show_hidden(const struct root_entries *view, const char *name,
                         const struct stat *wanted)
 {
     bool is_directory = S_ISDIR(wanted->st_mode);
     struct stat shown;
     struct stat made;
-    long r = project_view_look(view->skeleton_fd, name, &made);
+    long r = root_entry_look(view->skeleton_fd, name, &made);
 
     if (r == 0 && S_ISDIR(made.st_mode) == is_directory &&
-        project_view_look(view->root_fd, name, &shown) == 0 && is_same(&shown, &made) &&
+        root_entry_look(view->root_fd, name, &shown) == 0 && is_same(&shown, &made) &&
         (shown.st_mode & 0666) == 0)
         return 0;
     r = forget(view, name);
@@ -161,7 +161,7 @@ static long show_hidden(const struct project_view *view, const char *name,
  * has found the old file and not yet opened it is refused (EACCES): Landlock looks for rules upwards
  * from a mount that hangs nowhere now. It cannot be moved aside instead: its file is unlinked.
  */
-static long exchange(const struct project_view *view, const char *name, long tree)
+static long exchange(const struct root_entries *view, const char *name, long tree)
 {
     long r =
         raw(NR_MOVE_MOUNT, tree, "", view->root_fd, name, MOVE_MOUNT_EMPTY_PATH | MOVE_MOUNT_UNDER);
@@ -169,10 +169,10 @@ static long exchange(const struct project_view *view, const char *name, long tre
     return r < 0 ? r : detach_one(view, name);
 }
 
-static long put(const struct project_view *view, const char *name, long tree, bool is_directory)
+static long put(const struct root_entries *view, const char *name, long tree, bool is_directory)
 {
     struct stat made;
-    long r = project_view_look(view->skeleton_fd, name, &made);
+    long r = root_entry_look(view->skeleton_fd, name, &made);
     bool is_there = r == 0;
 
     if (is_there && (S_ISLNK(made.st_mode) || S_ISDIR(made.st_mode) != is_directory ||
@@ -193,25 +193,25 @@ static long put(const struct project_view *view, const char *name, long tree, bo
     return raw(NR_MOVE_MOUNT, tree, "", view->root_fd, name, MOVE_MOUNT_EMPTY_PATH);
 }
 
-static long show_mount(const struct project_view *view, const char *name, const struct stat *wanted,
+static long show_mount(const struct root_entries *view, const char *name, const struct stat *wanted,
                        unsigned flags)
 {
     struct kernel_mount_attr read_only = { .set = MOUNT_READ_ONLY };
     struct stat found;
 
-    if (project_view_look(view->root_fd, name, &found) == 0 && is_same(&found, wanted))
+    if (root_entry_look(view->root_fd, name, &found) == 0 && is_same(&found, wanted))
         return 0;
-    long tree = raw(NR_OPEN_TREE, view->project_fd, name,
+    long tree = raw(NR_OPEN_TREE, view->root_view_fd, name,
                     OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_SYMLINK_NOFOLLOW);
     if (tree < 0)
         return tree == -ENOENT ? -EAGAIN : tree;
     long r = raw(SYS_fstat, tree, &found);
     if (r == 0 && S_ISLNK(found.st_mode)) /* it has just become one */
         r = -EAGAIN;
-    if (r == 0 && flags & PROJECT_KEPT) {
+    if (r == 0 && flags & ROOT_ENTRY_READ_ONLY) {
         r = raw(NR_MOUNT_SETATTR, tree, "", AT_EMPTY_PATH | AT_RECURSIVE_TREE, &read_only,
                 sizeof read_only);
-        if (r == -ENOSYS) /* whoever writes goes through the door, where the name is enough */
+        if (r == -ENOSYS) /* whoever writes goes through notify, where the name is enough */
             r = 0;
     }
     if (r == 0)
@@ -220,23 +220,23 @@ static long show_mount(const struct project_view *view, const char *name, const 
     return r;
 }
 
-static long show_once(const struct project_view *view, const char *name, unsigned flags)
+static long show_once(const struct root_entries *view, const char *name, unsigned flags)
 {
     struct stat wanted;
-    long r = project_view_look(view->project_fd, name, &wanted);
+    long r = root_entry_look(view->root_view_fd, name, &wanted);
 
     if (r == -ENOENT)
         return forget(view, name);
     if (r < 0)
         return r;
-    if (flags & PROJECT_HIDDEN)
+    if (flags & ROOT_ENTRY_HIDDEN)
         return show_hidden(view, name, &wanted);
     if (S_ISLNK(wanted.st_mode))
         return show_link(view, name, &wanted);
     return show_mount(view, name, &wanted, flags);
 }
 
-long project_view_show(const struct project_view *view, const char *name, unsigned flags)
+long root_entry_show(const struct root_entries *view, const char *name, unsigned flags)
 {
     long r = -EAGAIN;
 
@@ -246,17 +246,17 @@ long project_view_show(const struct project_view *view, const char *name, unsign
 }
 
 /* Beside the skeleton, and so that it can be had there at once. */
-long project_view_reserve(const struct project_view *view, const char *name)
+long root_entry_reserve(const struct root_entries *view, const char *name)
 {
     struct stat made;
 
-    if (project_view_look(view->skeleton_fd, name, &made) == 0)
+    if (root_entry_look(view->skeleton_fd, name, &made) == 0)
         return 0;
     long r = raw(SYS_mkdirat, view->skeleton_fd, NEW_DIRECTORY, 0755);
     return r == -EEXIST ? 0 : r;
 }
 
-static long make_reserved(const struct project_view *view, const char *name)
+static long make_reserved(const struct root_entries *view, const char *name)
 {
     long r =
         raw(SYS_renameat2, view->skeleton_fd, NEW_DIRECTORY, view->skeleton_fd, name, NO_REPLACE);
@@ -264,18 +264,18 @@ static long make_reserved(const struct project_view *view, const char *name)
     return r == -ENOENT ? make_place(view, name, true, 0755) : r;
 }
 
-long project_view_move(const struct project_view *view, const char *from, const char *to)
+long root_entry_move(const struct root_entries *view, const char *from, const char *to)
 {
     struct stat made;
     struct stat shown;
     struct stat wanted;
-    long r = project_view_look(view->project_fd, to, &wanted);
+    long r = root_entry_look(view->root_view_fd, to, &wanted);
 
     if (r == 0)
-        r = project_view_look(view->root_fd, from, &shown);
+        r = root_entry_look(view->root_fd, from, &shown);
     if (r < 0 || !is_same(&shown, &wanted) || !S_ISDIR(shown.st_mode))
         return -ESTALE;
-    r = project_view_look(view->skeleton_fd, to, &made);
+    r = root_entry_look(view->skeleton_fd, to, &made);
     if (r == 0 && !S_ISDIR(made.st_mode)) {
         r = forget(view, to);
         if (r == 0)
@@ -298,8 +298,7 @@ struct directory_entry {
     char name[];
 };
 
-long project_view_list(int directory_fd, void (*each)(void *context, const char *name),
-                       void *context)
+long root_entry_list(int directory_fd, void (*each)(void *context, const char *name), void *context)
 {
     char bytes[DENTS_SIZE] __attribute__((aligned(8)));
     long fd = raw(SYS_openat, directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "jail/door.h"
-#include "jail/door_watch.h"
-#include "jail/protocol.h"
-#include "jail/trap_steps.h"
-#include "plan/seccomp.h"
+#include "init/protocol.h"
+#include "init/start.h"
+#include "launch/init_start.h"
+#include "launch/watchfs_steps.h"
+#include "plan/seccomp/seccomp.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -25,7 +25,7 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#define INIT_IMAGE_FD     12
+#define INIT_IMAGE_FD     14
 #define INIT_CAPABILITIES (1ull << CAP_SYS_PTRACE | 1ull << CAP_SYS_ADMIN) /* at most */
 #define LOOKS             100 /* about as many microseconds */
 
@@ -36,10 +36,10 @@ static int report(struct child *child, size_t step, long error)
     return 1;
 }
 
-/* The first steps of STAGE_BOX, which the command's process must inherit. */
+/* The first steps of PHASE_BOX, which the command's process must inherit. */
 static bool is_first(enum step_kind kind)
 {
-    return kind == STEP_JOIN_CGROUP || kind == STEP_CGROUP_NAMESPACE;
+    return step_rows[kind].traits & TRAIT_FIRST;
 }
 
 static long walk_first(struct child *child, size_t *at)
@@ -55,12 +55,12 @@ static long walk_first(struct child *child, size_t *at)
     return 0;
 }
 
-static long walk(struct child *child, enum step_stage stage, size_t *at)
+static long walk(struct child *child, enum step_phase phase, size_t *at)
 {
     const struct plan *plan = child->plan;
 
     for (size_t i = 0; i < plan->n_steps; i++) {
-        if (plan->steps[i].stage != stage || is_first(plan->steps[i].kind))
+        if (plan->steps[i].phase != phase || is_first(plan->steps[i].kind))
             continue;
         *at = i;
         long r = step_apply(child, &plan->steps[i]);
@@ -169,12 +169,12 @@ int command_main(void *argument)
     struct child *child = argument;
     size_t at = 0;
 
-    (void)raw(SYS_umask, child->umask); /* before the filter: init does not serve the door yet */
+    (void)raw(SYS_umask, child->umask); /* before the filter: init does not serve notify yet */
     reset_signals();
-    long r = walk(child, STAGE_EARLY, &at);
+    long r = walk(child, PHASE_EARLY, &at);
     if (r == 0) {
         child_wait(&child->box_ready, 0);
-        r = walk(child, STAGE_COMMAND, &at);
+        r = walk(child, PHASE_COMMAND, &at);
     }
     if (r < 0) {
         child_tell(&child->network_done, 1); /* nobody may wait for what will not come */
@@ -204,16 +204,7 @@ static long await_go(int control_fd)
     struct pollfd control = { .fd = control_fd, .events = POLLIN };
     struct timespec at_once = { 0 };
     r = raw(SYS_ppoll, &control, 1, &at_once, NULL, 0);
-    return r > 0 && (control.revents & (POLLHUP | POLLERR)) ? -ECANCELED : 0;
-}
-
-static char *write_number(char *end, unsigned long number)
-{
-    *--end = '\0';
-    do
-        *--end = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    return end;
+    return r < 0 || (r > 0 && (control.revents & (POLLHUP | POLLERR))) ? -ECANCELED : 0;
 }
 
 /*
@@ -223,7 +214,7 @@ static char *write_number(char *end, unsigned long number)
  */
 static uint64_t init_capabilities(const struct child *child)
 {
-    return child->project_fd >= 0 ? INIT_CAPABILITIES : 1ull << CAP_SYS_PTRACE;
+    return child->root_view_fd >= 0 ? INIT_CAPABILITIES : 1ull << CAP_SYS_PTRACE;
 }
 
 static long keep_capabilities(uint64_t kept)
@@ -245,9 +236,10 @@ static long keep_capabilities(uint64_t kept)
 /* init keeps a terminal open, as its descriptor 0: a command may close it and open it again. */
 static void close_all_but(const struct child *child)
 {
-    const int kept[] = { child->control_fd, child->init_fd,     child->listener_fd, child->rules_fd,
-                         child->project_fd, child->skeleton_fd, child->watch_fd,    child->names_fd,
-                         child->fuse_fd,    child->late_fds[0] };
+    const int kept[] = { child->control_fd,  child->init_fd,       child->listener_fd,
+                         child->start_fd,    child->root_view_fd,  child->skeleton_fd,
+                         child->watch_fd,    child->names_fd,      child->fuse_fd,
+                         child->late_fds[0], child->supervisor_fd, child->lock_fd };
     unsigned from = child->terminal_fd >= 0 ? 1 : 0;
 
     for (;;) {
@@ -305,13 +297,13 @@ static long arrange_descriptors(struct child *child)
 {
     long r = 0;
 
-    if (child->project_fd < 0)
+    if (child->root_view_fd < 0)
         child->skeleton_fd = -1;
     close_all_but(child);
-    int *const fds[] = { &child->control_fd, &child->listener_fd, &child->rules_fd,
-                         &child->project_fd, &child->skeleton_fd, &child->watch_fd,
-                         &child->names_fd,   &child->fuse_fd,     &child->late_fds[0],
-                         &child->init_fd };
+    int *const fds[] = { &child->control_fd,    &child->listener_fd, &child->start_fd,
+                         &child->root_view_fd,  &child->skeleton_fd, &child->watch_fd,
+                         &child->names_fd,      &child->fuse_fd,     &child->late_fds[0],
+                         &child->supervisor_fd, &child->lock_fd,     &child->init_fd };
     for (size_t i = 0; r >= 0 && i < sizeof fds / sizeof *fds; i++)
         r = move_up(fds[i]);
     if (r >= 0)
@@ -319,9 +311,9 @@ static long arrange_descriptors(struct child *child)
     if (r >= 0)
         r = place_at(child->listener_fd, PROTOCOL_LISTENER_FD, 0);
     if (r >= 0)
-        r = place_at(child->rules_fd, PROTOCOL_RULES_FD, 0);
+        r = place_at(child->start_fd, PROTOCOL_START_FD, 0);
     if (r >= 0)
-        r = place_at(child->project_fd, PROTOCOL_PROJECT_FD, 0);
+        r = place_at(child->root_view_fd, PROTOCOL_ROOT_VIEW_FD, 0);
     if (r >= 0)
         r = place_at(child->skeleton_fd, PROTOCOL_SKELETON_FD, 0);
     if (r >= 0)
@@ -329,9 +321,13 @@ static long arrange_descriptors(struct child *child)
     if (r >= 0)
         r = place_at(child->names_fd, PROTOCOL_NAMES_FD, 0);
     if (r >= 0)
-        r = place_at(child->fuse_fd, PROTOCOL_TRAPS_FD, 0);
+        r = place_at(child->fuse_fd, PROTOCOL_WATCHFS_FD, 0);
     if (r >= 0)
         r = place_at(child->late_fds[0], PROTOCOL_LATE_FD, 0);
+    if (r >= 0)
+        r = place_at(child->supervisor_fd, PROTOCOL_SUPERVISOR_FD, 0);
+    if (r >= 0)
+        r = place_at(child->lock_fd, PROTOCOL_LOCK_FD, 0);
     if (r >= 0)
         r = place_at(child->init_fd, INIT_IMAGE_FD, O_CLOEXEC);
     if (r >= 0)
@@ -339,46 +335,33 @@ static long arrange_descriptors(struct child *child)
     return r < 0 ? r : 0;
 }
 
+/* The rest of what init gets, and nobody changes it any more. */
+static long write_start(const struct child *child)
+{
+    struct init_start start = *child->start;
+
+    start.command = child->command_pid;
+    start.umask = child->umask;
+    start.has_listener = child->listener_fd >= 0;
+    start.has_root_view = child->root_view_fd >= 0;
+    start.has_names = child->names_fd >= 0;
+    start.has_watchfs = child->fuse_fd >= 0;
+    long n = raw(SYS_pwrite64, child->start_fd, &start, sizeof start, 0);
+    if (n != (long)sizeof start)
+        return n < 0 ? n : -ENOSPC;
+    return raw(SYS_fcntl, child->start_fd, F_ADD_SEALS, MEMORY_FILE_SEALS);
+}
+
 static long become_init(struct child *child)
 {
     static const char *const no_environment[] = { NULL };
-    char pid[24];
-    char umask[24];
-    char flags[16] = "";
-    const char *arguments[] = {
-        "coop-init", write_number(pid + sizeof pid, (unsigned long)child->command_pid),
-        NULL,        NULL,
-        NULL,        NULL,
-        NULL
-    };
-    size_t n = 0;
-
-    if (child->listener_fd >= 0) {
-        flags[n++] = child->plan->policy->network == COOP_NETWORK_HOST ? '-' : DOOR_OWN_NETWORK;
-        if (child->rules_fd >= 0)
-            flags[n++] = DOOR_RULES;
-        if (child->project_fd >= 0)
-            flags[n++] = DOOR_PROJECT;
-        if (child->names_fd >= 0)
-            flags[n++] = DOOR_NAMES;
-        if (child->plan->watch == PLAN_WATCH_WRITES || child->plan->watch == PLAN_WATCH_LOOKUPS)
-            flags[n++] = DOOR_WATCH_WRITES;
-        if (child->plan->watch == PLAN_WATCH_LOOKUPS)
-            flags[n++] = DOOR_WATCH_LOOKUPS;
-        if (child->fuse_fd >= 0)
-            flags[n++] = DOOR_TRAPS;
-        if (child->plan->has_own_tmp)
-            flags[n++] = DOOR_OWN_TMP;
-        flags[n] = '\0';
-        arguments[2] = flags;
-        arguments[3] = write_number(umask + sizeof umask, child->umask);
-        arguments[4] = child->plan->sockets ? child->plan->sockets : "";
-        arguments[5] = child->fuse_fd >= 0 ? child->plan->traps->text : NULL;
-    }
+    static const char *const arguments[] = { "coop-init", NULL };
     uint64_t kept = init_capabilities(child);
     long r = child_shrink_bounding_set(&child->bounding_set, kept);
     if (r == 0)
         r = keep_capabilities(kept);
+    if (r == 0)
+        r = write_start(child);
     if (r == 0)
         r = arrange_descriptors(child);
     if (r < 0)
@@ -410,7 +393,7 @@ static long start_command(struct child *child)
 /* Before the caller gets its memory back, nobody else may be using it. */
 static int give_up(struct child *child)
 {
-    trap_release(child);
+    watchfs_release(child);
     if (child->command_pid > 0) {
         (void)raw(SYS_kill, child->command_pid, SIGKILL);
         (void)raw(SYS_wait4, child->command_pid, NULL, __WALL, NULL);
@@ -473,18 +456,18 @@ int box_main(void *argument)
     if (r == 0 && !child->plan->has_tty)
         r = start_command(child);
     if (r == 0)
-        r = walk(child, STAGE_BOX, &at);
+        r = walk(child, PHASE_BOX, &at);
     if (r == 0 && child->plan->has_tty)
         r = start_command(child);
     if (r == 0) {
         child_tell(&child->box_ready, 1);
-        r = walk(child, STAGE_SEAL, &at);
+        r = walk(child, PHASE_SEAL, &at);
     }
     if (r == 0)
         r = await_go(child->control_fd);
     if (r == 0) {
         child_tell(&child->box_ready, 2);
-        r = walk(child, STAGE_LAST, &at);
+        r = walk(child, PHASE_LAST, &at);
     }
     if (r < 0) {
         if (!child->error) /* the command's process may have failed first, and told why */
@@ -493,7 +476,7 @@ int box_main(void *argument)
     }
     child_tell(&child->box_ready, 3);
     child_wait(&child->command_alive, 1);
-    trap_release(child);
+    watchfs_release(child);
     if (child->error)
         return give_up(child);
     if (!child->is_executing) { /* it died before its last step: somebody killed it */

@@ -1,5 +1,8 @@
-#include "command_steps.h"
-
+/*
+ * command_steps.c - the steps of the command's own process
+ *
+ * They run between clone and exec in memory that is the caller's: system calls only.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -13,12 +16,13 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "plan/seccomp.h"
-#include "plan/seccomp_shared.h"
+#include "launch/steps.h"
+#include "plan/seccomp/seccomp.h"
+#include "plan/seccomp/shared.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-long command_session(struct child *child, const struct step *step)
+long step_session(struct child *child, const struct step *step)
 {
     (void)step;
     if (child->terminal_fd < 0) {
@@ -34,7 +38,7 @@ long command_session(struct child *child, const struct step *step)
     return raw(SYS_ioctl, child->terminal_fd, TIOCSPGRP, &group);
 }
 
-long command_stdio(struct child *child, const struct step *step)
+long step_stdio(struct child *child, const struct step *step)
 {
     (void)step;
     for (int i = 0; i < 3; i++) {
@@ -48,19 +52,19 @@ long command_stdio(struct child *child, const struct step *step)
 }
 
 /* A limit above the hard one is clamped to it: nobody here may raise it. */
-long command_limit(struct child *child, const struct step *step)
+long step_limit(struct child *child, const struct step *step)
 {
     struct {
         uint64_t soft, hard;
     } old, wanted = { step->value, step->value2 };
 
     (void)child;
-    long r = raw(SYS_prlimit64, 0, step->fd, &wanted, NULL);
-    if (r != -EPERM)
-        return r;
-    r = raw(SYS_prlimit64, 0, step->fd, NULL, &old);
+    long r = raw(SYS_prlimit64, 0, step->fd, NULL, &old);
     if (r < 0)
         return r;
+    if (wanted.soft == PLAN_SOFT_OF_CALLER)
+        wanted.soft = old.soft;
+    /* Also where the caller may raise it: his own limits hold. */
     if (wanted.hard > old.hard)
         wanted.hard = old.hard;
     if (wanted.soft > wanted.hard)
@@ -69,7 +73,7 @@ long command_limit(struct child *child, const struct step *step)
 }
 
 /* The keyring calls are refused by seccomp as well, so a full quota or a kernel without is fine. */
-long command_keyring(struct child *child, const struct step *step)
+long step_keyring(struct child *child, const struct step *step)
 {
     (void)child;
     (void)step;
@@ -78,7 +82,7 @@ long command_keyring(struct child *child, const struct step *step)
     return r == -EDQUOT || r == -ENOSYS || r == -EPERM ? 0 : r < 0 ? r : 0;
 }
 
-long command_change_directory(struct child *child, const struct step *step)
+long step_change_directory(struct child *child, const struct step *step)
 {
     (void)child;
     return raw(SYS_chdir, step->source, 0, 0, SECCOMP_OWN_CALL); /* nobody listens yet */
@@ -89,7 +93,7 @@ static long set_close_on_exec(int fd, bool on)
     return raw(SYS_fcntl, fd, F_SETFD, on ? FD_CLOEXEC : 0);
 }
 
-long command_close_descriptors(struct child *child, const struct step *step)
+long step_close_descriptors(struct child *child, const struct step *step)
 {
     (void)step;
     if (raw(NR_CLOSE_RANGE, 3, ~0u, CLOSE_RANGE_SET_CLOEXEC) < 0) {
@@ -121,6 +125,8 @@ static long add_landlock_rule(int ruleset_fd, const struct plan_landlock_rule *r
     if (fd < 0)
         return fd;
     long r = raw(SYS_fstat, fd, &st);
+    if (r == 0 && rule->is_opened && (st.st_dev != rule->dev || st.st_ino != rule->ino))
+        r = -ESTALE;
     if (r == 0 && !S_ISDIR(st.st_mode))
         path.allowed &= LANDLOCK_EXECUTE | LANDLOCK_WRITE_FILE | LANDLOCK_READ_FILE |
                         LANDLOCK_TRUNCATE | LANDLOCK_IOCTL_DEV;
@@ -149,16 +155,16 @@ static long restrict_by(struct child *child, const struct plan_landlock *layer)
     return r;
 }
 
-long command_landlock(struct child *child, const struct step *step)
+long step_landlock(struct child *child, const struct step *step)
 {
     (void)step;
     return restrict_by(child, &child->plan->landlock);
 }
 
-long command_wall(struct child *child, const struct step *step)
+long step_backstop(struct child *child, const struct step *step)
 {
     (void)step;
-    return restrict_by(child, &child->plan->wall);
+    return restrict_by(child, &child->plan->backstop);
 }
 
 #define LOCKED_BITS                                                                          \
@@ -166,7 +172,7 @@ long command_wall(struct child *child, const struct step *step)
      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | \
      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-long command_capabilities(struct child *child, const struct step *step)
+long step_capabilities(struct child *child, const struct step *step)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct none[2] = { 0 };
@@ -187,7 +193,7 @@ long command_capabilities(struct child *child, const struct step *step)
     return raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-long command_seccomp(struct child *child, const struct step *step)
+long step_seccomp(struct child *child, const struct step *step)
 {
     struct sock_fprog program = { child->plan->seccomp_length,
                                   (struct sock_filter *)(uintptr_t)child->plan->seccomp };
@@ -212,21 +218,21 @@ static long add_filter(const struct seccomp_program *filter)
     return raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
-long command_no_code_files(struct child *child, const struct step *step)
+long step_no_code_files(struct child *child, const struct step *step)
 {
     (void)child;
     (void)step;
     return add_filter(&seccomp_no_code_files);
 }
 
-long command_no_shared_objects(struct child *child, const struct step *step)
+long step_no_shared_objects(struct child *child, const struct step *step)
 {
     (void)child;
     (void)step;
     return add_filter(&seccomp_no_shared_objects);
 }
 
-long command_no_unix_sockets(struct child *child, const struct step *step)
+long step_no_unix_sockets(struct child *child, const struct step *step)
 {
     (void)child;
     (void)step;

@@ -8,9 +8,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "launch/init_start.h"
 #include "sys/kernel.h"
-
-#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int init_image_open(coop_error **err)
 {
@@ -30,7 +29,7 @@ int init_image_open(coop_error **err)
         return fail(err, -r, "make an executable memory file");
     if (write(fd, init_image, init_image_size) != (ssize_t)init_image_size)
         return fail(err, errno, "fill a memory file");
-    if (fcntl(fd, F_ADD_SEALS, SEALS) < 0)
+    if (fcntl(fd, F_ADD_SEALS, MEMORY_FILE_SEALS) < 0)
         return fail(err, errno, "seal a memory file");
     return take_fd(&fd);
 }

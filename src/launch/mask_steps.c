@@ -1,12 +1,25 @@
-#include "mask_steps.h"
-
+/*
+ * mask_steps.c - the steps that protect what exists in a writable tree
+ *
+ *   pristine   a second mount of the tree, taken before anything is put on it and kept out of sight:
+ *              what is cloned from it costs the same however many masks there are already
+ *   hold       a directory mounted on itself: it cannot be moved away
+ *   freeze     the pristine mount becomes read-only, and so does what is cloned from it
+ *   keep       a thing's own read-only clone, on top of it
+ *   mask       on top of it something that nobody may open
+ *   cover      on top of it a file with other content
+ *
+ * By descriptors, through no link, and only if the place still holds what the plan saw there: if not,
+ * ESTALE. They run in the child: system calls only.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "jail/remount.h"
-#include "jail/trap_steps.h"
+#include "launch/remount.h"
+#include "launch/steps.h"
+#include "launch/watchfs_steps.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -78,7 +91,7 @@ static long park(struct child *child, long mount_fd)
     return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
-long mask_pristine(struct child *child, const struct step *step)
+long step_pristine(struct child *child, const struct step *step)
 {
     close_if(&child->place_fd);
     close_if(&child->pristine_fd);
@@ -88,7 +101,7 @@ long mask_pristine(struct child *child, const struct step *step)
     if (place < 0)
         return place;
     child->place_fd = (int)place;
-    long fd = clone_tree(is_project ? child->project_fd : place);
+    long fd = clone_tree(is_project ? child->root_view_fd : place);
     if (fd < 0)
         return fd;
     child->pristine_fd = (int)fd;
@@ -96,7 +109,7 @@ long mask_pristine(struct child *child, const struct step *step)
     return r < 0 && r != -ENOSYS ? r : park(child, fd);
 }
 
-long mask_freeze(struct child *child, const struct step *step)
+long step_freeze(struct child *child, const struct step *step)
 {
     (void)step;
     long r = step_set_attributes(child->pristine_fd, AT_RECURSIVE_TREE, KEPT_ATTRIBUTES);
@@ -142,12 +155,12 @@ static long put_own_clone(struct child *child, const struct step *step, uint64_t
     return put(child, step, fd, place, attributes);
 }
 
-long mask_hold(struct child *child, const struct step *step)
+long step_hold(struct child *child, const struct step *step)
 {
     return put_own_clone(child, step, 0);
 }
 
-long mask_keep(struct child *child, const struct step *step)
+long step_keep(struct child *child, const struct step *step)
 {
     return put_own_clone(child, step, KEPT_ATTRIBUTES);
 }
@@ -212,7 +225,7 @@ static long make_lookalike(struct child *child, const struct step *step, const c
     return r;
 }
 
-/* `name` among the masks; NULL: the step's node, which tells when somebody comes (trap.h). */
+/* `name` among the masks; NULL: the step's node, which tells when somebody comes (watchfs.h). */
 static long put_mask(struct child *child, const struct step *step, const char *name)
 {
     long place = open_seen(child->place_fd, step);
@@ -220,7 +233,7 @@ static long put_mask(struct child *child, const struct step *step, const char *n
     if (place < 0)
         return is_out_of_reach(place) ? 0 : place;
     long fd = name ? raw(NR_OPEN_TREE, child->masks_fd, name, OPEN_TREE_CLONE_TREE | O_CLOEXEC)
-                   : trap_clone_node(child, step->node - 1);
+                   : watchfs_clone_node(child, step->node - 1);
     if (fd < 0) {
         (void)raw(SYS_close, place);
         return fd;
@@ -228,12 +241,12 @@ static long put_mask(struct child *child, const struct step *step, const char *n
     return put(child, step, fd, place, name ? MASK_ATTRIBUTES : 0);
 }
 
-long mask_hide(struct child *child, const struct step *step)
+long step_mask(struct child *child, const struct step *step)
 {
     char buffer[NUMBER_SIZE];
     const char *name = "m/d";
 
-    if (step->node && child->trap_fd >= 0)
+    if (step->node && child->watchfs_fd >= 0)
         return put_mask(child, step, NULL);
     long r = open_masks(child);
 
@@ -244,7 +257,7 @@ long mask_hide(struct child *child, const struct step *step)
     return r < 0 ? r : put_mask(child, step, name + 2);
 }
 
-long mask_cover(struct child *child, const struct step *step)
+long step_cover(struct child *child, const struct step *step)
 {
     char buffer[NUMBER_SIZE];
     const char *name = mask_name(step->value, buffer);

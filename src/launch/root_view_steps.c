@@ -1,12 +1,16 @@
-#include "project_steps.h"
-
+/*
+ * root_view_steps.c - a directory of the host as the box's root, step by step
+ *
+ * The directory itself is mounted where the box's own /proc will cover it: there nobody inside can
+ * reach it, and init can still take parts of it. Its entries are shown one by one (root_entries.h).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
 
-#include "jail/mask_steps.h"
-#include "jail/project_view.h"
-#include "jail/remount.h"
+#include "init/root_entries.h"
+#include "launch/remount.h"
+#include "launch/steps.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -14,12 +18,12 @@
 #define PLACE   "proc" /* of the root; our own proc comes on top */
 
 /* From before the first look on: what the host changes meanwhile is not lost. */
-static long watch(struct child *child, long project_fd)
+static long watch(struct child *child, long root_view_fd)
 {
     char path[48] = "/proc/self/fd/";
     char *end = path + sizeof path - 1;
     char *at = end;
-    unsigned long number = (unsigned long)project_fd;
+    unsigned long number = (unsigned long)root_view_fd;
 
     do
         *--at = (char)('0' + number % 10);
@@ -34,7 +38,7 @@ static long watch(struct child *child, long project_fd)
     return r < 0 ? r : 0;
 }
 
-long project_take(struct child *child, const struct step *step)
+long step_root_view(struct child *child, const struct step *step)
 {
     uint64_t attributes = MOUNT_NO_SUID | MOUNT_NO_DEV |
                           (step->flags & STEP_READ_ONLY ? MOUNT_READ_ONLY : 0) |
@@ -43,7 +47,7 @@ long project_take(struct child *child, const struct step *step)
 
     if (fd < 0)
         return fd;
-    child->project_fd = (int)fd;
+    child->root_view_fd = (int)fd;
     long set = step_set_attributes(fd, AT_RECURSIVE_TREE, attributes);
     if (set < 0 && set != -ENOSYS)
         return set;
@@ -53,9 +57,9 @@ long project_take(struct child *child, const struct step *step)
     return r < 0 ? r : watch(child, fd);
 }
 
-long project_show(struct child *child, const struct step *step)
+long step_show(struct child *child, const struct step *step)
 {
-    const struct project_view view = { child->project_fd, child->skeleton_fd, child->root_fd };
+    const struct root_entries view = { child->root_view_fd, child->skeleton_fd, child->root_fd };
 
-    return project_view_show(&view, step->target, step->flags & STEP_HIDDEN ? PROJECT_HIDDEN : 0);
+    return root_entry_show(&view, step->target, step->flags & STEP_HIDDEN ? ROOT_ENTRY_HIDDEN : 0);
 }

@@ -1,4 +1,4 @@
-#include "kept_tmp.h"
+#include "shared_tmp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "jail/child.h"
-#include "jail/user_namespace.h"
-#include "policy/path.h"
+#include "launch/child.h"
+#include "launch/user_namespace.h"
+#include "policy/path/path.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -30,18 +30,18 @@ static bool is_inside(const char *path)
     return path && path_is_within(path, PLACE);
 }
 
-const char *kept_tmp_why_not(const struct plan *plan, const struct host *host)
+const char *shared_tmp_why_not(const struct plan *plan, const struct host *host)
 {
     const coop_policy *policy = plan->policy;
 
     if (plan->tier < COOP_TIER_NAMESPACES)
-        return "without namespaces there is no /tmp of their own";
+        return "without namespaces there is no private /tmp";
     if (!host->mount_setattr)
         return "the kernel is older than 5.12";
     if (policy->has_uid && policy->uid == 0 && !host->is_root)
         return "users of the box that are granted by /etc/subuid cannot own files there";
     if (is_inside(plan->workspace_view) || is_inside(plan->git.target) || is_inside(plan->git.link))
-        return "the workspace lies in /tmp";
+        return "the workspace is in /tmp";
     for (size_t i = 0; i < policy->n_mounts; i++)
         if (policy->mounts[i].kind != POLICY_BLOCK && is_inside(policy->mounts[i].target))
             return "the policy mounts something in /tmp";
@@ -90,14 +90,14 @@ struct making {
     struct plan plan;
     struct step steps[N_STEPS];
     size_t n_steps;
-    struct kept_tmp *tmp;
+    struct shared_tmp *tmp;
 };
 
 static int making_main(void *argument)
 {
     struct making *making = argument;
     struct child *child = &making->child;
-    struct kept_tmp *tmp = making->tmp;
+    struct shared_tmp *tmp = making->tmp;
 
     (void)raw(SYS_umask, 0);
     /* Before the root changes: there is no /proc behind it. */
@@ -143,7 +143,7 @@ static void add_steps(struct making *making, const struct plan *located, const s
 static int run_making(struct making *making, const struct plan *located, const struct host *host,
                       coop_error **err)
 {
-    struct kept_tmp *tmp = making->tmp;
+    struct shared_tmp *tmp = making->tmp;
     int r = run_beside(CLONE_NEWNS | (host->is_root ? 0 : CLONE_NEWUSER), making_main, making, err);
 
     tmp->root_fd = making->child.root_fd;
@@ -171,11 +171,11 @@ static int run_making(struct making *making, const struct plan *located, const s
  * with the rights of the workspace's owner sees that owner there, and what is made from outside belongs
  * to the box. Before Linux 6.3 that cannot be: then the box can only read what is made from outside.
  */
-static int map_owner(struct kept_tmp *tmp, const struct plan *located, coop_error **err)
+static int map_owner(struct shared_tmp *tmp, const struct plan *located, coop_error **err)
 {
     const struct user_namespace_map map = { located->outside_uid, located->workspace_uid,
                                             located->outside_gid, located->workspace_gid, false };
-    auto_close int mount = kept_tmp_mount(tmp, err);
+    auto_close int mount = shared_tmp_mount(tmp, err);
 
     if (mount < 0)
         return mount;
@@ -190,10 +190,10 @@ static int map_owner(struct kept_tmp *tmp, const struct plan *located, coop_erro
     return 0;
 }
 
-int kept_tmp_new(const struct plan *located, const struct host *host, struct kept_tmp **out,
-                 coop_error **err)
+int shared_tmp_new(const struct plan *located, const struct host *host, struct shared_tmp **out,
+                   coop_error **err)
 {
-    struct kept_tmp *tmp = calloc(1, sizeof *tmp);
+    struct shared_tmp *tmp = calloc(1, sizeof *tmp);
     struct making *making = calloc(1, sizeof *making);
 
     if (!tmp || !making) {
@@ -201,7 +201,7 @@ int kept_tmp_new(const struct plan *located, const struct host *host, struct kep
         free(making);
         return fail_no_memory(err);
     }
-    *tmp = (struct kept_tmp){ .root_fd = -1, .mount_fd = -1, .user_fd = host->is_root ? -1 : -2 };
+    *tmp = (struct shared_tmp){ .root_fd = -1, .mount_fd = -1, .user_fd = host->is_root ? -1 : -2 };
     making->tmp = tmp;
     making->child = (struct child){ .plan = &making->plan,
                                     .pool_fd = -1,
@@ -216,7 +216,7 @@ int kept_tmp_new(const struct plan *located, const struct host *host, struct kep
     if (r == 0 && host->is_root && located->outside_uid != located->workspace_uid)
         r = map_owner(tmp, located, err);
     if (r < 0) {
-        kept_tmp_free(tmp);
+        shared_tmp_free(tmp);
         return r;
     }
     *out = tmp;
@@ -228,12 +228,12 @@ int kept_tmp_new(const struct plan *located, const struct host *host, struct kep
 /* Only who is in the namespace may clone a mount of it; a few at once, for it takes a task. */
 static int mounting_main(void *argument)
 {
-    struct kept_tmp *tmp = argument;
+    struct shared_tmp *tmp = argument;
     long r = tmp->user_fd < 0 ? 0 : raw(SYS_setns, tmp->user_fd, CLONE_NEWUSER);
 
     if (r == 0)
         r = raw(SYS_setns, tmp->mount_fd, CLONE_NEWNS);
-    for (size_t i = 0; i < KEPT_TMP_SPARES; i++) {
+    for (size_t i = 0; i < SHARED_TMP_SPARES; i++) {
         if (r >= 0)
             r = raw(NR_OPEN_TREE, AT_FDCWD, "/", OPEN_TREE_CLONE_TREE | O_CLOEXEC);
         tmp->spares[i] = (int)r;
@@ -241,14 +241,14 @@ static int mounting_main(void *argument)
     return 0;
 }
 
-int kept_tmp_mount(struct kept_tmp *tmp, coop_error **err)
+int shared_tmp_mount(struct shared_tmp *tmp, coop_error **err)
 {
     if (tmp->n_spares == 0) {
         int r = run_beside(0, mounting_main, tmp, err);
 
         if (r < 0)
             return r;
-        while (tmp->n_spares < KEPT_TMP_SPARES && tmp->spares[tmp->n_spares] >= 0)
+        while (tmp->n_spares < SHARED_TMP_SPARES && tmp->spares[tmp->n_spares] >= 0)
             tmp->n_spares++;
         if (tmp->n_spares == 0)
             return fail(err, -tmp->spares[0], "mount the /tmp of all boxes");
@@ -262,7 +262,7 @@ int kept_tmp_mount(struct kept_tmp *tmp, coop_error **err)
     return fd;
 }
 
-void kept_tmp_free(struct kept_tmp *tmp)
+void shared_tmp_free(struct shared_tmp *tmp)
 {
     if (!tmp)
         return;

@@ -12,7 +12,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "jail/child.h"
+#include "launch/child.h"
+#include "policy/network_mode.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -39,7 +40,7 @@ bool template_is_possible(const coop_policy *policy, const struct host *host)
 /* One for all is as good as one each only where nothing crosses it: no sockets, scoped names. */
 static bool can_share_network(const coop_policy *policy, const struct host *host)
 {
-    return policy->network == COOP_NETWORK_OFF && host->landlock_abi >= 6;
+    return !network_mode(policy)->has_sockets && host->landlock_abi >= 6;
 }
 
 static int open_own(const char *path)
@@ -103,7 +104,7 @@ static int run_making(struct making *making, coop_error **err)
         return fail(err, (int)-pid, "make a template: new namespaces");
     if (making->child.error)
         return fail(err, making->child.error, "make a template: %s",
-                    step_name(template->plan.steps[making->child.failed_step].kind));
+                    step_rows[template->plan.steps[making->child.failed_step].kind].name);
     int *const kept[] = { &template->user_fd, &template->mount_fd,
                           making->wants_network ? &template->network_fd : NULL };
     for (size_t i = 0; i < COUNT(kept); i++) {
@@ -125,24 +126,26 @@ static int note_sources(struct template *template, coop_error **err)
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct step *step = &plan->steps[i];
 
-        if (step->kind == STEP_BIND && step->flags & STEP_RECHECK)
+        if (step_rows[step->kind].traits & TRAIT_SOURCE && step->flags & STEP_RECHECK)
             template->sources[template->n_sources++] =
                 (struct template_source){ step->source, step->dev, step->ino };
     }
     return 0;
 }
 
-int template_new(const coop_policy *policy, const struct host *host, bool has_traps,
+int template_new(const coop_policy *policy, const struct host *host, bool has_watchfs,
                  struct template **out, coop_error **err)
 {
     static char *const nothing[] = { NULL };
-    struct plan_request request = { .part = PLAN_TEMPLATE, .argv = nothing, .traps = has_traps };
+    struct plan_request request = { .part = PLAN_TEMPLATE,
+                                    .argv = nothing,
+                                    .watchfs = has_watchfs };
     struct template *template = calloc(1, sizeof *template);
 
     if (!template)
         return fail_no_memory(err);
     template->user_fd = template->mount_fd = template->network_fd = -1;
-    template->has_traps = has_traps;
+    template->has_watchfs = has_watchfs;
     struct making making = {
         .template = template,
         .wants_network = can_share_network(policy, host),
@@ -155,10 +158,10 @@ int template_new(const coop_policy *policy, const struct host *host, bool has_tr
                    .place_fd = -1,
                    .pristine_fd = -1,
                    .masks_fd = -1,
-                   .project_fd = -1,
+                   .root_view_fd = -1,
                    .watch_fd = -1,
                    .fuse_fd = -1,
-                   .trap_fd = -1,
+                   .watchfs_fd = -1,
                    .late_fds = { -1, -1 },
                    .device_fd = -1,
                    .listener_fd = -1,
@@ -167,6 +170,8 @@ int template_new(const coop_policy *policy, const struct host *host, bool has_tr
     int r = plan_compile(&template->plan, policy, host, &request, err);
     if (r == 0)
         r = note_sources(template, err);
+    if (r == 0)
+        r = root_marks_set(&template->marks, &template->plan, err);
     if (r == 0)
         r = run_making(&making, err);
     if (r < 0) {
@@ -196,6 +201,7 @@ void template_free(struct template *template)
     close_fd(&template->user_fd);
     close_fd(&template->mount_fd);
     close_fd(&template->network_fd);
+    root_marks_done(&template->marks);
     plan_done(&template->plan);
     free(template->sources);
     free(template);

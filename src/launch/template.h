@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "init/root_mark.h"
 #include "plan/plan.h"
 
 struct template_source {
@@ -23,13 +24,14 @@ struct template
     struct plan plan;
     struct template_source *sources;
     size_t n_sources;
-    bool has_traps; /* places for them, of which there may be none */
+    struct root_marks marks;
+    bool has_watchfs; /* places for them, of which there may be none */
 };
 
 /* Whether boxes of this policy can be made from one. */
 bool template_is_possible(const coop_policy *policy, const struct host *host);
 
-int template_new(const coop_policy *policy, const struct host *host, bool has_traps,
+int template_new(const coop_policy *policy, const struct host *host, bool has_watchfs,
                  struct template **out, coop_error **err);
 /* Whether its sources are still the directories that stand at their paths. */
 bool template_is_current(const struct template *template);

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/newidmap.h"
+#include "survey/newidmap.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/printable.h"
 #include "base/utf8.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 
 #define TOO_LONG 1024 /* for a line that somebody reads */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 
 #define FURTHEST_UP 16
 

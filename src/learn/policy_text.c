@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/printable.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 
 #define SHOWN_MAX  200 /* bytes of one text in a comment */
 #define LISTED_MAX 25  /* of one kind that is not suggested */
@@ -13,25 +13,26 @@
 const struct learn_limit_words learn_limits[LEARN_LIMITS] = {
     [LEARN_MEMORY] = { "memory", "memory", (uint64_t)2 << 30, true },
     [LEARN_PIDS] = { "pids", "pids_limit", 512, false },
+    [LEARN_FILES] = { "open-files", "open_files", 16384, false },
     [LEARN_TMP] = { "tmp-size", "tmp_size", (uint64_t)512 << 20, true },
 };
 
 /* clang-format off */
 static const char *const reasons[NEED_VERDICTS] = {
-    [NEED_TOO_WIDE] = "directories that hold much more than was asked for; show what is needed of them by hand",
-    [NEED_SYSTEM] = "the system's own: no policy should show it",
-    [NEED_COOP] = "coop's own configuration and records: never shown",
+    [NEED_TOO_WIDE] = "directories that contain much more than was requested; add the needed parts by hand",
+    [NEED_SYSTEM] = "system files that no policy should show",
+    [NEED_COOP] = "coop's own configuration and records, which are never shown",
     [NEED_SOCKET] = "sockets of the host's services: whoever can talk to one has its rights",
-    [NEED_SECRET] = "secrets, by their names: only with --with-secrets, and never to be written",
-    [NEED_DOTFILE] = "dot-files of your home directory: only with --with-dotfiles",
-    [NEED_DOTFILE_WRITE] = "dot-files of your home directory that were to be written: other programs believe them",
-    [NEED_WRITES] = "writing outside of the workspace: only with --with-writes",
+    [NEED_SECRET] = "secrets, recognised by their names: only with --with-secrets, and never for writing",
+    [NEED_DOTFILE] = "dotfiles in your home directory: only with --with-dotfiles",
+    [NEED_DOTFILE_WRITE] = "writing dotfiles in your home directory, which other programs trust",
+    [NEED_WRITES] = "writing outside the workspace: only with --with-writes",
     [NEED_NETWORK] = "hosts: only with --with-network",
-    [NEED_PRIVATE] = "addresses that are not of the internet: name each with --allow",
+    [NEED_PRIVATE] = "addresses outside the internet: name each with --allow",
     [NEED_PROTECTED] = "protected names of the workspace; protect.allow makes exceptions",
-    [NEED_UNSPELLABLE] = "names with characters in them that nobody can read",
-    [NEED_TOO_MUCH] = "more than is suggested in one go",
-    [NEED_REFUSED] = "refused by choice, or without a line that would permit it",
+    [NEED_UNSPELLABLE] = "names with unprintable characters",
+    [NEED_TOO_MUCH] = "more than one policy should allow",
+    [NEED_REFUSED] = "denied by choice, or with no setting that would allow it",
 };
 /* clang-format on */
 
@@ -132,8 +133,8 @@ static void print_grants(struct buffer *out, const struct learned *learned, bool
 static void print_hidden(struct buffer *out, const struct learned *learned)
 {
     if (learned->n_hidden > 0) {
-        buffer_append_string(out, "# in these directories, and not asked for: secrets, by their "
-                                  "names\nblocked_paths = [\n");
+        buffer_append_string(out, "# secrets in these directories, recognised by their names, that "
+                                  "were not requested\nblocked_paths = [\n");
         for (size_t i = 0; i < learned->n_hidden; i++) {
             buffer_append_string(out, "    ");
             quote(out, learned->hidden[i]);
@@ -142,8 +143,8 @@ static void print_hidden(struct buffer *out, const struct learned *learned)
         buffer_append_string(out, "]\n");
     }
     if (learned->is_unsearched)
-        buffer_append_string(out, "# LOOK YOURSELF: these directories are too large to have been "
-                                  "searched for secrets.\n");
+        buffer_append_string(
+            out, "# CHECK BY HAND: these directories are too large to search for secrets.\n");
     if (learned->grants->n_dropped > 0)
         buffer_printf(out, "# %zu more paths are left out: too many for one policy.\n",
                       learned->grants->n_dropped);
@@ -172,7 +173,7 @@ static void print_limits(struct buffer *out, const struct learned *learned)
         } else {
             buffer_printf(out, "%s = %" PRIu64, words->key, learned->limits[i]);
         }
-        buffer_append_string(out, " # less was not enough; by default it is ");
+        buffer_append_string(out, " # less was not enough; the default is ");
         if (words->is_size)
             print_size(out, words->usual);
         else
@@ -303,7 +304,7 @@ static void print_reason(struct buffer *out, const struct learned *learned, enum
         if (reason_of(need) != why || !is_left_out(learned, need))
             continue;
         if (!*is_begun)
-            buffer_append_string(out, "\n# Asked for as well, and not suggested:\n");
+            buffer_append_string(out, "\n# Also requested, but not allowed:\n");
         *is_begun = true;
         if (n == 0)
             buffer_printf(out, "#   %s\n", reasons[why]);
@@ -321,13 +322,13 @@ static void print_others(struct buffer *out, const struct learned *learned)
     for (int i = NEED_OPEN + 1; i < NEED_VERDICTS; i++)
         print_reason(out, learned, (enum need_verdict)i, &is_begun);
     if (learned->needs->more > 0)
-        buffer_printf(out, "\n# %" PRIu64 " more refusals were counted, but not looked at.\n",
+        buffer_printf(out, "\n# %" PRIu64 " more denials were counted but not examined.\n",
                       learned->needs->more);
 }
 
 static void print_head(struct buffer *out, const struct learned *learned)
 {
-    buffer_append_string(out, "# What this command needed of a box, as coop learn saw it:\n#     ");
+    buffer_append_string(out, "# What this command needed, as observed by coop learn:\n#     ");
     show(out, learned->command);
     buffer_append_string(out, "\n#\n");
     for (const char *line = learned->outcome; line && *line;) {
@@ -338,9 +339,8 @@ static void print_head(struct buffer *out, const struct learned *learned)
         buffer_append_char(out, '\n');
         line += n + (line[n] == '\n');
     }
-    buffer_append_string(out, "# A suggestion: nothing holds until you have read it and use it, "
-                              "with --config or\n# in your own configuration; see "
-                              "coop-policy(5).\n\n");
+    buffer_append_string(out, "# This is a suggestion: read it, then use it with --config or in "
+                              "your own\n# configuration; see coop-policy(5).\n\n");
 }
 
 static void print_given(struct buffer *out, const struct learned *learned)

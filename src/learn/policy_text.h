@@ -10,7 +10,7 @@
 #include "learn/collapse.h"
 #include "learn/need.h"
 
-enum learn_limit { LEARN_MEMORY, LEARN_PIDS, LEARN_TMP, LEARN_LIMITS };
+enum learn_limit { LEARN_MEMORY, LEARN_PIDS, LEARN_FILES, LEARN_TMP, LEARN_LIMITS };
 /* As records and as the configuration name them; what a box has by default. */
 extern const struct learn_limit_words {
     const char *operation;

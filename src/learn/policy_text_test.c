@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/finding.h"
 #include "config/node.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "test/check.h"
 
 static const struct learn_places places = { .home = "/home/u" };
@@ -62,40 +62,41 @@ TEST(writes_what_was_learned_and_why)
                            .outcome = "Proven.\n",
                            .limits = { [LEARN_MEMORY] = (uint64_t)4 << 30, [LEARN_PIDS] = 1024 } },
         &needs, &text));
-    CHECK_STR(text.data,
-              "# What this command needed of a box, as coop learn saw it:\n"
-              "#     t --all\n"
-              "#\n"
-              "# Proven.\n"
-              "# A suggestion: nothing holds until you have read it and use it, with --config or\n"
-              "# in your own configuration; see coop-policy(5).\n"
-              "\n"
-              "[sandbox]\n"
-              "network = \"gate\"\n"
-              "memory = \"4g\" # less was not enough; by default it is \"2g\"\n"
-              "pids_limit = 1024 # less was not enough; by default it is 512\n"
-              "extra_ro_paths = [\n"
-              "    # read 2 times\n"
-              "    \"/etc/foo\",\n"
-              "    # read 3 times, executed once: /opt/x/bin/t, /opt/x/lib/l\n"
-              "    \"/opt/x\",\n"
-              "]\n"
-              "extra_rw_paths = [\n"
-              "    # written once\n"
-              "    \"/srv/out\",\n"
-              "]\n"
-              "\n"
-              "[network]\n"
-              "allow = [\n"
-              "    # connected to 2 times\n"
-              "    \"example.org:443\",\n"
-              "]\n"
-              "\n"
-              "# Asked for as well, and not suggested:\n"
-              "#   secrets, by their names: only with --with-secrets, and never to be written\n"
-              "#     read /home/u/.ssh/id_rsa (2 times)\n"
-              "#   refused by choice, or without a line that would permit it\n"
-              "#     syscall mount: by a flag\n");
+    CHECK_STR(
+        text.data,
+        "# What this command needed, as observed by coop learn:\n"
+        "#     t --all\n"
+        "#\n"
+        "# Proven.\n"
+        "# This is a suggestion: read it, then use it with --config or in your own\n"
+        "# configuration; see coop-policy(5).\n"
+        "\n"
+        "[sandbox]\n"
+        "network = \"gate\"\n"
+        "memory = \"4g\" # less was not enough; the default is \"2g\"\n"
+        "pids_limit = 1024 # less was not enough; the default is 512\n"
+        "extra_ro_paths = [\n"
+        "    # read 2 times\n"
+        "    \"/etc/foo\",\n"
+        "    # read 3 times, executed once: /opt/x/bin/t, /opt/x/lib/l\n"
+        "    \"/opt/x\",\n"
+        "]\n"
+        "extra_rw_paths = [\n"
+        "    # written once\n"
+        "    \"/srv/out\",\n"
+        "]\n"
+        "\n"
+        "[network]\n"
+        "allow = [\n"
+        "    # connected to 2 times\n"
+        "    \"example.org:443\",\n"
+        "]\n"
+        "\n"
+        "# Also requested, but not allowed:\n"
+        "#   secrets, recognised by their names: only with --with-secrets, and never for writing\n"
+        "#     read /home/u/.ssh/id_rsa (2 times)\n"
+        "#   denied by choice, or with no setting that would allow it\n"
+        "#     syscall mount: by a flag\n");
     learn_needs_done(&needs);
 }
 
@@ -156,7 +157,7 @@ TEST(long_lists_are_cut_and_counted)
     needs.more = 7;
     document_free(written(&(struct learned){ .command = "x" }, &needs, &text));
     CHECK(strstr(text.data, "and 75 more\n"));
-    CHECK(strstr(text.data, "# 7 more refusals were counted"));
+    CHECK(strstr(text.data, "# 7 more denials were counted"));
     CHECK(text.length < 8192);
     learn_needs_done(&needs);
 }
@@ -187,6 +188,6 @@ TEST(what_is_hidden_in_a_directory_is_named)
         &(struct learned){ .command = "x", .hidden = hidden, .n_hidden = 1, .is_unsearched = true },
         &needs, &text));
     CHECK(strstr(text.data, "blocked_paths = [\n    \"/srv/app/.env\",\n]\n"));
-    CHECK(strstr(text.data, "# LOOK YOURSELF"));
+    CHECK(strstr(text.data, "# CHECK BY HAND"));
     learn_needs_done(&needs);
 }

@@ -127,7 +127,7 @@ void call_run(struct call *call, struct pool_thread *thread)
         server_leave(server);
         tell_time(call, begin_ns);
     } else {
-        (void)call_fault(call, RPC_INTERNAL, "the server is ending");
+        (void)call_fault(call, RPC_INTERNAL, "the server is shutting down");
     }
     if (r == 0) {
         rpc_end(answer);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mcp/exchange.h"
+#include "mcp/exchange/exchange.h"
 #include "mcp/pool.h"
 #include "mcp/revision.h"
 #include "mcp/rpc.h"

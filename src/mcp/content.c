@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json/write.h"
 
 static void member(struct json_writer *json, const char *name, const char *text)
 {

@@ -24,7 +24,7 @@
 #include "base/printable.h"
 #include "coop/tools.h"
 #include "coop/version.h"
-#include "mcp/http.h"
+#include "mcp/http/http.h"
 #include "mcp/progress.h"
 #include "mcp/server.h"
 #include "mcp/session.h"
@@ -148,6 +148,8 @@ static int serve(const struct options *options, coop_error **err)
     toolset_unref(toolset);
     if (r < 0)
         return r;
+    if (http)
+        http_announce(http);
     if (wait_for_end(&server, signal_fd) && session)
         let_finish(&server, signal_fd);
     if (http)
@@ -168,7 +170,7 @@ int main(int argc, char **argv)
     (void)argc;
     if (getauxval(AT_SECURE)) {
         (void)fprintf(stderr,
-                      "coop mcp: refuses to run setuid, setgid or with file capabilities\n");
+                      "coop mcp: refusing to run setuid, setgid or with file capabilities\n");
         return EXIT_SETUP;
     }
     struct log_sink sink;

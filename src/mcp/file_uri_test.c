@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "mcp/file_uri.h"
 
 #include "test/check.h"

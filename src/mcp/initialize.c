@@ -15,17 +15,20 @@ static void write_instructions(struct json_writer *json, const struct session *s
     const char *user = coop_tools_user(tools);
     auto_buffer struct buffer text = { 0 };
 
-    buffer_printf(&text, "The workspace is %s; relative paths begin there.",
+    buffer_printf(&text, "The workspace is %s; relative paths start there.",
                   coop_tools_workspace(tools));
     if (coop_tools_on_host(tools))
         buffer_append_string(&text, " The tools act on the host itself, without a sandbox.");
     else
-        buffer_append_string(
-            &text, " Commands and file tools share one view under one policy: the workspace and "
-                   "/tmp can be changed, the rest of the system at most be read. What is refused "
-                   "is refused by rule: the answer says which, and what to do instead.");
+        buffer_append_string(&text,
+                             " Commands and file tools share one view and one policy: you can "
+                             "change the workspace and /tmp; everything else is read-only or "
+                             "hidden. A refusal names the rule and says what to do instead.");
+    if (coop_tools_memory(tools))
+        buffer_printf(&text, " Files to keep between sessions are in %s.",
+                      coop_tools_memory(tools));
     if (session->server->options->read_only)
-        buffer_append_string(&text, " The workspace can only be read.");
+        buffer_append_string(&text, " The workspace is read-only.");
     if (session->server->options->identity)
         buffer_printf(&text, " You act for %s, level %s.", user ? user : "somebody unknown",
                       coop_tools_level(tools));
@@ -83,7 +86,7 @@ int method_initialize(struct call *call, struct buffer *out)
     const struct json_value *roots = json_get(capabilities, "roots");
 
     if (!asked)
-        return call_fault(call, RPC_INVALID_PARAMS, "'protocolVersion' must be a text");
+        return call_fault(call, RPC_INVALID_PARAMS, "'protocolVersion' must be a string");
     if (!capabilities || capabilities->kind != JSON_OBJECT)
         return call_fault(call, RPC_INVALID_PARAMS, "'capabilities' must be an object");
     const struct revision *revision = revision_find(asked);

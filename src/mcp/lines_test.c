@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "mcp/lines.h"
 
 #include <errno.h>

@@ -21,6 +21,7 @@ static const struct word {
     { "token-file", AT(token_file), 0 },
     { "log-format", AT(log_format), 0 },
     { "read-only", 0, AT(read_only) },
+    { "yes-whole-home", 0, AT(whole_home) },
     { "filesystem-names", 0, AT(filesystem_names) },
     { "http", 0, AT(http) },
     { "quiet", 0, AT(quiet) },
@@ -60,7 +61,7 @@ static int read_word(const char *word, struct options *out, coop_error **err)
         return 0;
     }
     return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                     "bad word '--%s': this program is started by 'coop mcp'", word);
+                     "unknown option '--%s': this program is started by 'coop mcp'", word);
 }
 
 int options_read(char **argv, struct options *out, coop_error **err)

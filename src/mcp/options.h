@@ -14,6 +14,7 @@ struct log_sink;
 struct options {
     const char *identity, *group, *workspace, *config_file;
     bool read_only;
+    bool whole_home;
     bool filesystem_names; /* tools of the reference filesystem server */
     bool quiet;
     const char *log_format; /* NULL: text */

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "mcp/pool.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/json_copy.h"
+#include "base/json/copy.h"
 #include "base/utf8.h"
 #include "mcp/call.h"
 #include "mcp/server.h"

@@ -15,12 +15,12 @@
 #include "base/error.h"
 #include "base/media.h"
 #include "base/utf8.h"
-#include "mcp/alias_private.h"
+#include "mcp/alias/private.h"
 #include "mcp/file_uri.h"
 #include "mcp/methods.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/rights.h"
-#include "tools/walk.h"
+#include "tools/search/walk.h"
 
 #define PAGE 200
 
@@ -125,7 +125,8 @@ static int walk_directory(struct call *call, const struct toolset *toolset, stru
         r = place_find(toolset->places, listing->directory, PLACE_READ, &place, &err);
     if (r == 0) {
         walk_watch_init(&watch, &tool_call);
-        r = walk(&place, &(struct walk_options){ 0 }, &watch, list_entry, listing, &result, &err);
+        r = walk_place(&place, &(struct walk_options){ 0 }, &watch, list_entry, listing, &result,
+                       &err);
     }
     if (r == -ENOMEM)
         return call_no_memory(call);
@@ -144,7 +145,7 @@ static int list_all(struct call *call, const struct toolset *toolset, const char
         while (path && toolset->views[i] && !(listing->after = path_below(path, toolset->views[i])))
             i++;
         if (!listing->after)
-            return call_fault(call, RPC_INVALID_PARAMS, "'cursor' is none that this server gave");
+            return call_fault(call, RPC_INVALID_PARAMS, "'cursor' was not issued by this server");
     }
     for (; r == 0 && toolset->views[i] && !listing->has_more; i++) {
         listing->directory = toolset->views[i];
@@ -160,7 +161,7 @@ int method_resources_list(struct call *call, struct buffer *out)
     const char *cursor = call_text(call, "cursor", &is_wrong);
 
     if (is_wrong)
-        return call_fault(call, RPC_INVALID_PARAMS, "'cursor' must be a text");
+        return call_fault(call, RPC_INVALID_PARAMS, "'cursor' must be a string");
     int r = roots_await(call->session, call);
     if (r < 0)
         return r;
@@ -205,7 +206,7 @@ int method_resource_templates(struct call *call, struct buffer *out)
         json_write_key(&json, "name");
         json_write_text(&json, "workspace file");
         json_write_key(&json, "description");
-        json_write_text(&json, "A file of the workspace, by its path there");
+        json_write_text(&json, "A file in the workspace, by its path");
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
@@ -276,10 +277,10 @@ int method_resources_read(struct call *call, struct buffer *out)
     auto_buffer struct buffer content = { 0 };
 
     if (!uri)
-        return call_fault(call, RPC_INVALID_PARAMS, "'uri' must be a text");
+        return call_fault(call, RPC_INVALID_PARAMS, "'uri' must be a string");
     auto_free char *path = file_uri_path(uri);
     if (!path)
-        return no_resource(call, uri, "resources are files: file:///...");
+        return no_resource(call, uri, "resources are files, with URIs of the form file:///...");
     int r = roots_await(call->session, call);
     if (r < 0)
         return r;

@@ -8,9 +8,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "mcp/file_uri.h"
 #include "mcp/session.h"
+#include "tools/path/place.h"
 
 #define PATIENCE_MS 5000
 #define ROOTS_MAX   64
@@ -52,11 +53,10 @@ int roots_await(struct session *session, struct call *call)
         session->roots.is_awaited = false;
     bool is_broken = session->roots.is_broken;
     (void)pthread_mutex_unlock(&session->lock);
-    return is_broken
-               ? call_fault(call, RPC_INTERNAL,
-                            "the client's roots could not be applied, so nothing is done: the "
-                            "log says why; mend that, and announce the roots again")
-               : 0;
+    return is_broken ? call_fault(call, RPC_INTERNAL,
+                                  "the client's roots could not be applied, so calls are refused: "
+                                  "fix the cause given in the log, then announce the roots again")
+                     : 0;
 }
 
 static bool is_within(const char *path, const char *directory)
@@ -113,7 +113,7 @@ static void take_root(struct session *session, const struct toolset *toolset,
 
     if (!path || !realpath(path, real)) {
         log_send(session, LOG_LEVEL_WARNING, "the root '%s' is ignored: %s", address,
-                 path ? strerror(errno) : "it is no file of this host");
+                 path ? strerror(errno) : "it is not a file on this host");
         return;
     }
     counts = limit_to(limits, toolset->workspace, real);
@@ -173,13 +173,20 @@ static bool has_same_tools(const coop_tools *a, const coop_tools *b)
     return true;
 }
 
-/* Takes the toolset. */
-static void replace_toolset(struct session *session, struct toolset *fresh)
+/* Takes the toolset. Unless somebody else has replaced the old one. */
+static void replace_toolset(struct session *session, const struct toolset *old,
+                            struct toolset *fresh)
 {
     (void)pthread_mutex_lock(&session->lock);
     struct toolset *replaced = session->toolset;
-    session->toolset = toolset_ref(fresh);
+    bool is_expected = replaced == old;
+    if (is_expected)
+        session->toolset = toolset_ref(fresh);
     (void)pthread_mutex_unlock(&session->lock);
+    if (!is_expected) {
+        toolset_unref(fresh);
+        return;
+    }
     if (!has_same_tools(replaced->tools, fresh->tools))
         announce(session, "notifications/tools/list_changed");
     announce(session, "notifications/resources/list_changed");
@@ -214,12 +221,29 @@ static void narrow(struct session *session, const struct json_value *result)
             log_send(session, LOG_LEVEL_ERROR, "the roots could not be applied: %s",
                      coop_error_message(err));
         } else {
-            replace_toolset(session, fresh);
+            replace_toolset(session, old, fresh);
             log_send(session, LOG_LEVEL_INFO, "%zu roots limit the workspace", limits.n);
         }
     }
     set_broken(session, is_broken);
     limits_done(&limits);
+}
+
+void roots_refresh(struct session *session)
+{
+    auto_toolset struct toolset *old = session_toolset(session);
+    auto_error coop_error *err = NULL;
+    struct toolset *fresh = NULL;
+
+    if (!places_are_stale(old->places))
+        return;
+    if (toolset_new(session->server->options, old->roots, old, &fresh, &err) < 0) {
+        log_send(session, LOG_LEVEL_ERROR, "the new workspace cannot be used: %s",
+                 coop_error_message(err));
+        return;
+    }
+    replace_toolset(session, old, fresh);
+    log_send(session, LOG_LEVEL_INFO, "another directory is at the workspace's path now");
 }
 
 bool roots_answer(struct session *session, const struct json_value *id,

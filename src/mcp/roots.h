@@ -29,5 +29,7 @@ void roots_ask(struct session *session);
 /* Whether this answer is one to a question of ours. `result` NULL: an error. */
 bool roots_answer(struct session *session, const struct json_value *id,
                   const struct json_value *result);
+/* New tools, if another directory is at the workspace's path now. Jobs and shells of the old ones end. */
+void roots_refresh(struct session *session);
 /* 0, or the call's fault: what the client asked for could not be done, and less would be wrong. */
 int roots_await(struct session *session, struct call *call);

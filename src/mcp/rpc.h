@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "base/json_read.h"
-#include "base/json_write.h"
+#include "base/json/read.h"
+#include "base/json/write.h"
 
 enum rpc_code {
     RPC_PARSE_ERROR = -32700,
@@ -36,6 +36,10 @@ struct rpc_message {
 };
 
 void rpc_classify(const struct json_value *value, struct rpc_message *out);
+
+/* The id of a request that json_read() refuses, so that whoever waits for an answer gets it: an object
+ * as far as brackets and quotes go, with one 'id' and a 'method'. Empty: there is none to be seen. */
+void rpc_find_id(const char *text, size_t n, struct json_document *out);
 
 /* Texts or numbers, and the same characters. NULL equals nothing. */
 bool rpc_same_id(const struct json_value *a, const struct json_value *b);

@@ -64,8 +64,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct json_document document;
 
-    if (json_read((const char *)data, size, &document, NULL) < 0)
+    if (json_read((const char *)data, size, &document, NULL) < 0) {
+        struct buffer answer = { 0 };
+
+        rpc_find_id((const char *)data, size, &document);
+        rpc_error(&answer, document.root, RPC_PARSE_ERROR, "no JSON", NULL);
+        check_answer(&answer, document.root);
+        json_document_done(&document);
         return 0;
+    }
     fuzz_message(document.root);
     if (document.root->kind == JSON_ARRAY)
         for (const struct json_value *item = document.root->first; item; item = item->next)

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "mcp/rpc.h"
 
 #include "test/check.h"
@@ -27,6 +28,45 @@ TEST(tells_the_sorts_of_messages_apart)
     message = classified("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"error\":{}}");
     CHECK(message.kind == RPC_REPLY && !message.result);
     CHECK(classified("{\"jsonrpc\":\"2.0\",\"error\":{}}").kind == RPC_REPLY);
+    json_document_done(&document);
+}
+
+static const char *found(const char *text)
+{
+    json_document_done(&document);
+    rpc_find_id(text, strlen(text), &document);
+    return document.root ? document.root->text : "none";
+}
+
+TEST(finds_the_id_of_what_cannot_be_read)
+{
+    static const struct {
+        const char *text, *id;
+    } messages[] = {
+        { "{\"id\":7,\"method\":\"x\",\"params\":{\"a\":\"\\u0000\"}}", "7" },
+        { "{\"params\":{\"id\":1,\"a\":[\"}\\\"\\ud800\"]}, \"id\" : \"a b\" ,\"method\":\"x\"} ",
+          "a b" },
+        { "{\"id\":7,\"method\":\"\\u0000\"}", "7" },
+        { "{\"id\":7,\"a\":1,\"a\":2,\"method\":\"x\"}", "7" },
+        { "{\"id\":\"\\u0000\",\"method\":\"x\"}", "none" },
+        { "{\"id\":7,\"result\":\"\\u0000\"}", "none" }, /* an answer is not answered */
+        { "{\"id\":7,\"id\":8,\"method\":\"x\"}", "none" },
+        { "{\"id\":[7],\"method\":\"\\u0000\"}", "none" },
+        { "{\"id\":7 8,\"method\":\"x\"}", "none" },
+        { "{\"id\":7,\"method\":\"x\"}}", "none" },
+        { "{\"id\":7,\"method\":\"x\"", "none" },
+        { "{\"id\":7,\"method\":\"x", "none" },
+        { "{\"id\":7,\"method\":\"x\\", "none" },
+        { "[{\"id\":7,\"method\":\"\\u0000\"}]", "none" },
+        { "{", "none" },
+        { "{\"", "none" },
+        { "{\"id\"", "none" },
+        { "{\"id\":", "none" },
+        { "", "none" },
+    };
+
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+        CHECK_STR(found(messages[i].text), messages[i].id);
     json_document_done(&document);
 }
 

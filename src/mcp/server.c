@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "mcp/alias.h"
+#include "mcp/alias/alias.h"
 #include "mcp/call.h"
 
 static void run_call(void *call, struct pool_thread *thread)

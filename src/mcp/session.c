@@ -224,18 +224,18 @@ static void handle_request(struct session *session, struct exchange *exchange,
     const struct method *method = method_find(rpc->method);
 
     if (!method)
-        return answer_error(exchange, rpc->id, RPC_NO_METHOD, "there is no such method");
+        return answer_error(exchange, rpc->id, RPC_NO_METHOD, "unknown method");
     (void)pthread_mutex_lock(&session->lock);
     bool is_initialized = session->revision;
     (void)pthread_mutex_unlock(&session->lock);
     if (!is_initialized && !method->is_early)
         return answer_error(exchange, rpc->id, RPC_INVALID_REQUEST,
-                            "not initialized: 'initialize' comes first");
+                            "not initialized: send 'initialize' first");
     struct call *call = call_new(session, exchange, message, rpc, method);
     if (!call)
         return answer_error(exchange, rpc->id, RPC_INTERNAL, "out of memory");
     if (!remember(session, call))
-        call_refuse(call, RPC_INVALID_REQUEST, "a request with this id is still under way");
+        call_refuse(call, RPC_INVALID_REQUEST, "a request with this id is still running");
     else if (!method->is_long)
         run_here(call);
     else if (pool_add(pool_for(call), call) < 0)
@@ -278,7 +278,7 @@ static void handle_batch(struct session *session, struct exchange *exchange,
     (void)pthread_mutex_unlock(&session->lock);
     if (!may)
         return answer_error(exchange, NULL, RPC_INVALID_REQUEST,
-                            "batches belong to revision 2025-03-26 alone");
+                            "only revision 2025-03-26 has batches");
     for (const struct json_value *item = first; item; item = item->next)
         n++;
     if (n == 0)
@@ -303,8 +303,12 @@ void session_receive(struct session *session, struct exchange *exchange, const c
     auto_error coop_error *err = NULL;
     struct json_document document;
 
-    if (json_read(text, n, &document, &err) < 0)
-        return answer_error(exchange, NULL, RPC_PARSE_ERROR, coop_error_message(err));
+    if (json_read(text, n, &document, &err) < 0) {
+        rpc_find_id(text, n, &document);
+        answer_error(exchange, document.root, RPC_PARSE_ERROR, coop_error_message(err));
+        json_document_done(&document);
+        return;
+    }
     struct message *message = message_new(&document);
     if (!message)
         return answer_error(exchange, NULL, RPC_INTERNAL, "out of memory");

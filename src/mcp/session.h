@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "mcp/call.h"
-#include "mcp/exchange.h"
+#include "mcp/exchange/exchange.h"
 #include "mcp/log.h"
 #include "mcp/revision.h"
 #include "mcp/roots.h"

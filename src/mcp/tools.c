@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_copy.h"
+#include "base/json/copy.h"
 #include "coop/tools.h"
-#include "mcp/alias.h"
+#include "mcp/alias/alias.h"
 #include "mcp/content.h"
 #include "mcp/methods.h"
 #include "mcp/progress.h"
@@ -74,7 +74,7 @@ int method_tools_list(struct call *call, struct buffer *out)
 
     /* All fit on one page, so no cursor is of ours. */
     if (is_wrong || cursor)
-        return call_fault(call, RPC_INVALID_PARAMS, "'cursor' is none that this server gave");
+        return call_fault(call, RPC_INVALID_PARAMS, "'cursor' was not issued by this server");
     json_write_init(&json, out, false);
     json_write_object_begin(&json);
     json_write_key(&json, "tools");
@@ -241,6 +241,7 @@ int method_tools_call(struct call *call, struct buffer *out)
     int r = roots_await(call->session, call);
     if (r < 0)
         return r;
+    roots_refresh(call->session);
     auto_toolset struct toolset *toolset = session_toolset(call->session);
     const struct alias *alias = has_aliases ? alias_find(name) : NULL;
     if (alias)

@@ -1,5 +1,5 @@
 /*
- * nat_dns.c - questions by UDP: to the host's name servers and back
+ * dns.c - questions by UDP: to the host's name servers and back
  *
  * Each question goes out from a fresh port with a fresh number, so whoever wants to forge an answer
  * must guess both. A server that does not answer is followed by the next, all are asked twice, and
@@ -12,8 +12,8 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "net/gate_socket.h"
-#include "net/nat_resident.h"
+#include "nat/resident.h"
+#include "net/socket.h"
 
 #define DNS_PORT   53
 #define HEADER     12
@@ -26,9 +26,9 @@
 #define FAILURE    2    /* in the fourth: the server could not find out */
 
 struct question {
-    struct gate_dead dead;
-    struct gate_source source;
-    struct gate_timer timer;
+    struct loop_dead dead;
+    struct loop_source source;
+    struct loop_timer timer;
     struct sockaddr_in from;
     struct gate_servers servers;
     unsigned attempt;
@@ -42,10 +42,10 @@ static void ask(struct gate *gate, struct question *question);
 
 static void end(struct gate *gate, struct question *question)
 {
-    gate_loop_close(&question->source);
-    gate_loop_stop(&question->timer);
+    loop_close(&question->source);
+    loop_stop(&question->timer);
     nat_resident_of(gate)->n_questions--;
-    gate_loop_free(&gate->loop, &question->dead);
+    loop_free(&gate->loop, &question->dead);
 }
 
 static void answer(struct gate *gate, struct question *question, uint8_t *packet, size_t n)
@@ -58,7 +58,7 @@ static void answer(struct gate *gate, struct question *question, uint8_t *packet
 
 static void ask_next(struct gate *gate, struct question *question)
 {
-    gate_loop_close(&question->source);
+    loop_close(&question->source);
     question->attempt++;
     if (question->attempt < TIMES * question->servers.n) {
         ask(gate, question);
@@ -69,14 +69,14 @@ static void ask_next(struct gate *gate, struct question *question)
     answer(gate, question, question->packet, question->n);
 }
 
-static void is_late(struct gate *gate, struct gate_timer *timer)
+static void is_late(struct gate *gate, struct loop_timer *timer)
 {
-    ask_next(gate, GATE_CONTAINER(timer, struct question, timer));
+    ask_next(gate, LOOP_CONTAINER(timer, struct question, timer));
 }
 
-static void answer_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void answer_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct question *question = GATE_CONTAINER(source, struct question, source);
+    struct question *question = LOOP_CONTAINER(source, struct question, source);
     uint8_t *packet = (uint8_t *)gate->scratch;
     ssize_t n = recv(source->fd, packet, MESSAGE, MSG_DONTWAIT);
 
@@ -106,15 +106,15 @@ static int send_question(struct gate *gate, struct question *question)
         connect(question->source.fd, (const struct sockaddr *)&name, size) < 0 ||
         send(question->source.fd, question->packet, question->n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         return -errno;
-    return gate_loop_add(&gate->loop, &question->source, EPOLLIN);
+    return loop_add(&gate->loop, &question->source, EPOLLIN);
 }
 
 /* Also a failure waits for the timer: an answer at once would be asked for again at once. */
 static void ask(struct gate *gate, struct question *question)
 {
     if (send_question(gate, question) < 0)
-        gate_loop_close(&question->source);
-    gate_loop_set(&gate->loop, &question->timer, GATE_DELAY_ANSWER);
+        loop_close(&question->source);
+    loop_set(&gate->loop, &question->timer, LOOP_DELAY_ANSWER);
 }
 
 /* What is no question, and what are too many, is as lost as any packet may be. */
@@ -128,7 +128,7 @@ static void take(struct gate *gate, const struct sockaddr_in *from, const uint8_
     if (!question)
         return;
     resident->n_questions++;
-    question->source = (struct gate_source){ .happened = answer_came, .fd = -1 };
+    question->source = (struct loop_source){ .happened = answer_came, .fd = -1 };
     question->timer.fire = is_late;
     question->from = *from;
     question->n = n;
@@ -138,7 +138,7 @@ static void take(struct gate *gate, const struct sockaddr_in *from, const uint8_
     ask(gate, question);
 }
 
-static void question_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void question_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     uint8_t packet[QUERY_MOST];
     struct sockaddr_in from;
@@ -159,5 +159,5 @@ static void question_came(struct gate *gate, struct gate_source *source, uint32_
 int nat_dns_serve(struct nat_resident *resident)
 {
     resident->gate.dns.happened = question_came;
-    return gate_loop_add(&resident->gate.loop, &resident->gate.dns, EPOLLIN);
+    return loop_add(&resident->gate.loop, &resident->gate.dns, EPOLLIN);
 }

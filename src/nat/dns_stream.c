@@ -1,5 +1,5 @@
 /*
- * nat_dns_stream.c - questions by TCP: a connection to a name server for each of the box's
+ * dns_stream.c - questions by TCP: a connection to a name server for each of the box's
  *
  * Bytes go through as they are. Half of a connection may end before the other; without a byte either
  * way for a while it ends.
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "net/gate_socket.h"
-#include "net/nat_resident.h"
+#include "nat/resident.h"
+#include "net/socket.h"
 
 #define DNS_PORT 53
 #define MOST     64
@@ -18,7 +18,7 @@
 
 /* One end: what came from it and still is to go to the other. */
 struct stream_end {
-    struct gate_source source;
+    struct loop_source source;
     uint32_t events; /* it is watched for */
     size_t from, to; /* in bytes */
     bool is_over;    /* no more will come */
@@ -26,28 +26,28 @@ struct stream_end {
 };
 
 struct stream {
-    struct gate_dead dead;
-    struct gate_timer timer;
+    struct loop_dead dead;
+    struct loop_timer timer;
     struct stream_end near, far;
     struct gate_servers servers;
     unsigned attempt;
     bool is_connected;
 };
 
-static void far_happened(struct gate *gate, struct gate_source *source, uint32_t events);
+static void far_happened(struct gate *gate, struct loop_source *source, uint32_t events);
 
 static void end(struct gate *gate, struct stream *stream)
 {
-    gate_loop_close(&stream->near.source);
-    gate_loop_close(&stream->far.source);
-    gate_loop_stop(&stream->timer);
+    loop_close(&stream->near.source);
+    loop_close(&stream->far.source);
+    loop_stop(&stream->timer);
     nat_resident_of(gate)->n_streams--;
-    gate_loop_free(&gate->loop, &stream->dead);
+    loop_free(&gate->loop, &stream->dead);
 }
 
-static void is_late(struct gate *gate, struct gate_timer *timer)
+static void is_late(struct gate *gate, struct loop_timer *timer)
 {
-    end(gate, GATE_CONTAINER(timer, struct stream, timer));
+    end(gate, LOOP_CONTAINER(timer, struct stream, timer));
 }
 
 /* Bytes from one end to the other, as far as they go now. False: the connection is broken. */
@@ -86,7 +86,7 @@ static void watch(struct gate *gate, struct stream_end *at, const struct stream_
     if (events == at->events)
         return;
     at->events = events;
-    gate_loop_change(&gate->loop, &at->source, events);
+    loop_change(&gate->loop, &at->source, events);
 }
 
 static void go_on(struct gate *gate, struct stream *stream)
@@ -101,7 +101,7 @@ static void go_on(struct gate *gate, struct stream *stream)
     }
     watch(gate, &stream->near, &stream->far);
     watch(gate, &stream->far, &stream->near);
-    gate_loop_set(&gate->loop, &stream->timer, GATE_DELAY_HEAD);
+    loop_set(&gate->loop, &stream->timer, LOOP_DELAY_HEAD);
 }
 
 /* The next server that can be tried; false: there is none. */
@@ -113,27 +113,27 @@ static bool dial(struct gate *gate, struct stream *stream)
             gate_socket_write(stream->servers.addresses[stream->attempt], DNS_PORT, &name);
         int fd = socket(name.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
 
-        stream->far.source = (struct gate_source){ .happened = far_happened, .fd = fd };
+        stream->far.source = (struct loop_source){ .happened = far_happened, .fd = fd };
         stream->far.events = EPOLLOUT;
         if (fd >= 0 &&
             (connect(fd, (const struct sockaddr *)&name, size) == 0 || errno == EINPROGRESS) &&
-            gate_loop_add(&gate->loop, &stream->far.source, EPOLLOUT) == 0)
+            loop_add(&gate->loop, &stream->far.source, EPOLLOUT) == 0)
             return true;
-        gate_loop_close(&stream->far.source);
+        loop_close(&stream->far.source);
     }
     return false;
 }
 
-static void far_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void far_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct stream *stream = GATE_CONTAINER(source, struct stream, far.source);
+    struct stream *stream = LOOP_CONTAINER(source, struct stream, far.source);
     int error = 0;
     socklen_t size = sizeof error;
 
     (void)events;
     if (!stream->is_connected) {
         if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 || error) {
-            gate_loop_close(source);
+            loop_close(source);
             stream->attempt++;
             if (!dial(gate, stream))
                 end(gate, stream);
@@ -144,9 +144,9 @@ static void far_happened(struct gate *gate, struct gate_source *source, uint32_t
     go_on(gate, stream);
 }
 
-static void near_happened(struct gate *gate, struct gate_source *source, uint32_t events)
+static void near_happened(struct gate *gate, struct loop_source *source, uint32_t events)
 {
-    struct stream *stream = GATE_CONTAINER(source, struct stream, near.source);
+    struct stream *stream = LOOP_CONTAINER(source, struct stream, near.source);
 
     if (stream->is_connected)
         go_on(gate, stream);
@@ -154,7 +154,7 @@ static void near_happened(struct gate *gate, struct gate_source *source, uint32_
         end(gate, stream);
 }
 
-static void connection_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void connection_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     struct nat_resident *resident = nat_resident_of(gate);
     int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -163,24 +163,24 @@ static void connection_came(struct gate *gate, struct gate_source *source, uint3
 
     (void)events;
     if (!stream) {
-        gate_loop_close(&(struct gate_source){ .happened = NULL, .fd = fd });
+        loop_close(&(struct loop_source){ .happened = NULL, .fd = fd });
         return;
     }
     resident->n_streams++;
-    stream->near.source = (struct gate_source){ .happened = near_happened, .fd = fd };
+    stream->near.source = (struct loop_source){ .happened = near_happened, .fd = fd };
     stream->far.source.fd = -1;
     stream->timer.fire = is_late;
     nat_resident_servers(resident, &stream->servers);
     /* Not for what it has to say: that waits until somebody can hear it. */
-    if (gate_loop_add(&gate->loop, &stream->near.source, 0) < 0 || !dial(gate, stream)) {
+    if (loop_add(&gate->loop, &stream->near.source, 0) < 0 || !dial(gate, stream)) {
         end(gate, stream);
         return;
     }
-    gate_loop_set(&gate->loop, &stream->timer, GATE_DELAY_HEAD);
+    loop_set(&gate->loop, &stream->timer, LOOP_DELAY_HEAD);
 }
 
 int nat_dns_serve_streams(struct nat_resident *resident)
 {
     resident->tcp.happened = connection_came;
-    return gate_loop_add(&resident->gate.loop, &resident->tcp, EPOLLIN);
+    return loop_add(&resident->gate.loop, &resident->tcp, EPOLLIN);
 }

@@ -5,7 +5,7 @@
  *   coop-nat sweep         removes what killed ones have left on the host; prints how much
  *
  * The box sends its namespace, this makes the way out and answers, and then waits for the
- * end-of-file to take it down. What speaks with the box meanwhile is another process: nat_resident.h.
+ * end-of-file to take it down. What speaks with the box meanwhile is another process: nat/resident.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,17 +23,17 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/host_rule.h"
-#include "net/nat_resident.h"
-#include "net/nat_table.h"
-#include "net/nat_uplink.h"
+#include "base/host/host_rule.h"
+#include "nat/resident.h"
+#include "nat/table.h"
+#include "nat/uplink.h"
 #include "sys/kernel.h"
 
 #define N_FDS       6
 #define LAST_MS     900 /* the supervisor waits for a second */
 #define RESIDENT_ID 65534
 
-struct keeper {
+struct uplink_owner {
     struct nat_sockets sockets;
     int fds[N_FDS]; /* in the order of the protocol; -1: none */
     struct nat_uplink uplink;
@@ -57,7 +57,7 @@ int nat_words_set(struct nat_words *words, int error, const char *hint, const ch
 /* ---- the box */
 
 /* The kernel says who sent it: the supervisor has asked for that. */
-static size_t take_control(struct keeper *keeper, struct msghdr *header)
+static size_t take_control(struct uplink_owner *owner, struct msghdr *header)
 {
     size_t n_fds = 0;
 
@@ -66,25 +66,25 @@ static size_t take_control(struct keeper *keeper, struct msghdr *header)
             continue;
         if (at->cmsg_type == SCM_RIGHTS) {
             n_fds = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-            memcpy(keeper->fds, CMSG_DATA(at), n_fds * sizeof(int));
+            memcpy(owner->fds, CMSG_DATA(at), n_fds * sizeof(int));
         } else if (at->cmsg_type == SCM_CREDENTIALS) {
             struct ucred sender;
 
             memcpy(&sender, CMSG_DATA(at), sizeof sender);
-            keeper->sender = sender.pid;
+            owner->sender = sender.pid;
         }
     }
     return n_fds;
 }
 
 /* 1; 0: there is to be none. */
-static int take_box(struct keeper *keeper)
+static int take_box(struct uplink_owner *owner)
 {
     union {
         char space[CMSG_SPACE(N_FDS * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
         struct cmsghdr header;
     } control;
-    struct iovec io = { &keeper->sockets, sizeof keeper->sockets };
+    struct iovec io = { &owner->sockets, sizeof owner->sockets };
     struct msghdr header = { .msg_iov = &io,
                              .msg_iovlen = 1,
                              .msg_control = control.space,
@@ -96,9 +96,9 @@ static int take_box(struct keeper *keeper)
     while (n < 0 && errno == EINTR);
     if (n <= 0)
         return n < 0 ? -errno : 0;
-    size_t n_fds = take_control(keeper, &header);
-    if (n != sizeof keeper->sockets || keeper->sockets.magic != NAT_SOCKETS_MAGIC ||
-        n_fds != (keeper->sockets.has_log ? N_FDS : N_FDS - 1))
+    size_t n_fds = take_control(owner, &header);
+    if (n != sizeof owner->sockets || owner->sockets.magic != NAT_SOCKETS_MAGIC ||
+        n_fds != (owner->sockets.has_log ? N_FDS : N_FDS - 1))
         return -EBADMSG;
     return 1;
 }
@@ -119,16 +119,16 @@ static bool reaches_host(void)
 
 /* ---- the resident */
 
-_Noreturn static void reside(const struct keeper *keeper, pid_t parent)
+_Noreturn static void reside(const struct uplink_owner *owner, pid_t parent)
 {
     const struct nat_resident_sockets sockets = { .control_fd = NAT_CONTROL_FD,
                                                   .rules_fd = NAT_RULES_FD,
-                                                  .udp_fd = keeper->fds[3],
-                                                  .tcp_fd = keeper->fds[4],
-                                                  .log_fd = keeper->fds[5] };
+                                                  .udp_fd = owner->fds[3],
+                                                  .tcp_fd = owner->fds[4],
+                                                  .log_fd = owner->fds[5] };
 
     for (int i = 0; i < 3; i++)
-        (void)close(keeper->fds[i]);
+        (void)close(owner->fds[i]);
     /* Root becomes nobody; others are who they are. */
     (void)setgroups(0, NULL);
     if (geteuid() == 0 &&
@@ -142,7 +142,7 @@ _Noreturn static void reside(const struct keeper *keeper, pid_t parent)
     _exit(nat_resident_run(sockets));
 }
 
-static int start_resident(struct keeper *keeper)
+static int start_resident(struct uplink_owner *owner)
 {
     pid_t parent = getpid();
     pid_t pid = fork();
@@ -150,24 +150,24 @@ static int start_resident(struct keeper *keeper)
     if (pid < 0)
         return -errno;
     if (pid == 0)
-        reside(keeper, parent);
-    keeper->resident = pid;
-    keeper->resident_fd = (int)syscall(NR_PIDFD_OPEN, pid, 0);
+        reside(owner, parent);
+    owner->resident = pid;
+    owner->resident_fd = (int)syscall(NR_PIDFD_OPEN, pid, 0);
     for (int i = 2; i < N_FDS; i++)
-        close_fd(&keeper->fds[i]);
-    return keeper->resident_fd < 0 ? -errno : 0;
+        close_fd(&owner->fds[i]);
+    return owner->resident_fd < 0 ? -errno : 0;
 }
 
 /* It has last words, unless it is stuck. */
-static void end_resident(struct keeper *keeper)
+static void end_resident(struct uplink_owner *owner)
 {
-    struct pollfd end = { .fd = keeper->resident_fd, .events = POLLIN };
+    struct pollfd end = { .fd = owner->resident_fd, .events = POLLIN };
 
-    if (keeper->resident <= 0)
+    if (owner->resident <= 0)
         return;
     if (poll(&end, 1, LAST_MS) <= 0)
-        (void)kill(keeper->resident, SIGKILL);
-    while (waitpid(keeper->resident, NULL, 0) < 0 && errno == EINTR)
+        (void)kill(owner->resident, SIGKILL);
+    while (waitpid(owner->resident, NULL, 0) < 0 && errno == EINTR)
         ;
 }
 
@@ -182,35 +182,35 @@ static void answer(int r, enum nat_method method, const struct nat_words *words)
     (void)send(NAT_CONTROL_FD, &message, sizeof message, MSG_NOSIGNAL);
 }
 
-static int go_up(struct keeper *keeper, bool is_veth, struct nat_words *words)
+static int go_up(struct uplink_owner *owner, bool is_veth, struct nat_words *words)
 {
-    const struct nat_box box = { .network_fd = keeper->fds[0],
-                                 .user_fd = keeper->fds[1],
-                                 .pid = keeper->sender,
-                                 .route_fd = keeper->fds[2],
+    const struct nat_box box = { .network_fd = owner->fds[0],
+                                 .user_fd = owner->fds[1],
+                                 .pid = owner->sender,
+                                 .route_fd = owner->fds[2],
                                  .reaches_host = reaches_host() };
 
-    return is_veth ? nat_veth_up(&keeper->uplink, &box, words)
-                   : nat_user_up(&keeper->uplink, &box, NAT_CONTROL_FD, words);
+    return is_veth ? nat_veth_up(&owner->uplink, &box, words)
+                   : nat_user_up(&owner->uplink, &box, NAT_CONTROL_FD, words);
 }
 
-static void go_down(struct keeper *keeper)
+static void go_down(struct uplink_owner *owner)
 {
     for (int i = 0; i < N_FDS; i++)
-        close_fd(&keeper->fds[i]);
-    if (keeper->uplink.method == NAT_VETH)
-        nat_veth_down(&keeper->uplink);
+        close_fd(&owner->fds[i]);
+    if (owner->uplink.method == NAT_VETH)
+        nat_veth_down(&owner->uplink);
     else
-        nat_user_down(&keeper->uplink);
+        nat_user_down(&owner->uplink);
 }
 
 /* Nobody sends anything more; it ends, or one of ours has, and then nothing is of use any more. */
-static void await_end(const struct keeper *keeper)
+static void await_end(const struct uplink_owner *owner)
 {
     for (;;) {
         struct pollfd fds[] = { { .fd = NAT_CONTROL_FD, .events = POLLRDHUP },
-                                { .fd = keeper->resident_fd, .events = POLLIN },
-                                { .fd = keeper->uplink.pidfd, .events = POLLIN } };
+                                { .fd = owner->resident_fd, .events = POLLIN },
+                                { .fd = owner->uplink.pidfd, .events = POLLIN } };
         int n = poll(fds, COUNT(fds), -1);
 
         if (n > 0 || (n < 0 && errno != EINTR))
@@ -220,25 +220,25 @@ static void await_end(const struct keeper *keeper)
 
 static int keep(bool is_veth)
 {
-    struct keeper keeper = { .fds = { -1, -1, -1, -1, -1, -1 },
-                             .uplink = { .pidfd = -1, .said_fd = -1 },
-                             .resident_fd = -1 };
+    struct uplink_owner owner = { .fds = { -1, -1, -1, -1, -1, -1 },
+                                  .uplink = { .pidfd = -1, .said_fd = -1 },
+                                  .resident_fd = -1 };
     struct nat_words words = { .sentence = "" };
-    int r = take_box(&keeper);
+    int r = take_box(&owner);
 
     if (r == 0)
         return 0;
     if (r > 0)
-        r = go_up(&keeper, is_veth, &words);
+        r = go_up(&owner, is_veth, &words);
     else
         (void)nat_words_set(&words, -r, "", "take the box's namespace: %s", strerror(-r));
-    answer(r, keeper.uplink.method, &words);
+    answer(r, owner.uplink.method, &words);
     if (r == 0)
-        r = start_resident(&keeper);
+        r = start_resident(&owner);
     if (r == 0)
-        await_end(&keeper);
-    end_resident(&keeper);
-    go_down(&keeper);
+        await_end(&owner);
+    end_resident(&owner);
+    go_down(&owner);
     return r < 0;
 }
 

@@ -1,4 +1,4 @@
-#include "nat_resident.h"
+#include "resident.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate_lockdown.h"
-#include "net/gate_log.h"
+#include "gate/lockdown.h"
+#include "gate/log.h"
 
 #define RULES_MOST (16u << 20) /* bytes */
 
@@ -47,7 +47,7 @@ static int read_rules(int fd)
     return gate_rules_read(&resident.gate.rules, text, false) ? -EINVAL : 0;
 }
 
-static void control_came(struct gate *gate, struct gate_source *source, uint32_t events)
+static void control_came(struct gate *gate, struct loop_source *source, uint32_t events)
 {
     char bytes[64];
 
@@ -70,18 +70,18 @@ static int init(const struct nat_resident_sockets *sockets)
     if (gate->scratch == MAP_FAILED)
         return -errno;
     gate->resolver.servers_fd = openat(AT_FDCWD, GATE_SERVERS_FILE, O_RDONLY | O_CLOEXEC);
-    gate->control = (struct gate_source){ .happened = control_came, .fd = sockets->control_fd };
+    gate->control = (struct loop_source){ .happened = control_came, .fd = sockets->control_fd };
     gate->dns.fd = sockets->udp_fd;
     gate->log.fd = sockets->log_fd;
     resident.tcp.fd = sockets->tcp_fd;
-    int r = gate_loop_init(&gate->loop);
+    int r = loop_init(&gate->loop);
     return r < 0 ? r : read_rules(sockets->rules_fd);
 }
 
 static int serve(void)
 {
     struct gate *gate = &resident.gate;
-    int r = gate_loop_add(&gate->loop, &gate->control, EPOLLIN);
+    int r = loop_add(&gate->loop, &gate->control, EPOLLIN);
 
     if (r == 0)
         r = nat_dns_serve(&resident);
@@ -98,7 +98,7 @@ int nat_resident_run(struct nat_resident_sockets sockets)
 
     if (init(&sockets) < 0 || gate_lockdown(&step) < 0 || serve() < 0)
         return 1;
-    gate_loop_run(&resident.gate, &resident.gate.loop);
+    loop_run(&resident.gate, &resident.gate.loop);
     gate_events_finish(&resident.gate.events);
     return 0;
 }

@@ -1,18 +1,18 @@
 /*
- * nat_resident.h - what speaks with a box while it runs: its resolver, and the log of refusals
+ * resident.h - what speaks with a box while it runs: its resolver, and the log of refusals
  *
  * It reads what hostile code has written, so it is a process of its own, with no privileges
- * (gate_lockdown.h), beside the one that keeps the way out. Questions go to the host's name servers
+ * (gate/lockdown.h), beside the one that keeps the way out. Questions go to the host's name servers
  * as they are, and so do their answers; nobody looks into them but for the number that joins the two.
  * What a name leads to is judged when somebody connects there.
  */
 #pragma once
 
-#include "net/gate.h"
+#include "gate/gate.h"
 
 struct nat_resident {
     struct gate gate; /* its loop, events and log */
-    struct gate_source tcp;
+    struct loop_source tcp;
     unsigned n_questions, n_streams;
 };
 
@@ -25,7 +25,7 @@ struct nat_resident_sockets {
 /* Until the end-of-file on the control socket. Exit status. */
 int nat_resident_run(struct nat_resident_sockets sockets);
 
-/* nat_dns.c, nat_dns_stream.c; the sources have their descriptors. -errno. */
+/* nat/dns.c, nat/dns_stream.c; the sources have their descriptors. -errno. */
 int nat_dns_serve(struct nat_resident *resident);
 int nat_dns_serve_streams(struct nat_resident *resident);
 
@@ -34,5 +34,5 @@ void nat_resident_servers(struct nat_resident *resident, struct gate_servers *ou
 
 static inline struct nat_resident *nat_resident_of(struct gate *gate)
 {
-    return GATE_CONTAINER(gate, struct nat_resident, gate);
+    return LOOP_CONTAINER(gate, struct nat_resident, gate);
 }

@@ -1,4 +1,4 @@
-#include "nat_table.h"
+#include "table.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "net/inside.h"
-#include "net/netlink_ask.h"
-#include "net/netlink_message.h"
-#include "net/nft_batch.h"
+#include "net/inside/inside.h"
+#include "net/wire/netlink_ask.h"
+#include "net/wire/netlink_message.h"
+#include "net/wire/nft_batch.h"
 
 #ifndef ERESTART
 #define ERESTART 85

@@ -1,5 +1,5 @@
 /*
- * nat_table.h - what the host's netfilter does for boxes with the network nat: the table `coop_nat`
+ * table.h - what the host's netfilter does for boxes with the network nat: the table `coop_nat`
  *
  * One table for all boxes, whose rules know them by the first letters of their interfaces, so what a
  * packet costs does not grow with their number. A chain without rules for each box says that it

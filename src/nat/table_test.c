@@ -1,5 +1,5 @@
 /* In a network namespace of its own, as root or anybody. */
-#include "net/nat_table.h"
+#include "nat/table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/inside.h"
-#include "net/netlink_message.h"
-#include "net/nft_batch.h"
+#include "net/inside/inside.h"
+#include "net/wire/netlink_message.h"
+#include "net/wire/nft_batch.h"
 #include "test/check.h"
 
 #define TABLE "coop_nat"

@@ -1,8 +1,8 @@
 /*
- * nat_uplink.h - the way out of a box's network namespace: a pair of interfaces, or a program
+ * uplink.h - the way out of a box's network namespace: a pair of interfaces, or a program
  *
- * Root joins the two namespaces by a pair of interfaces and lets the kernel translate (nat_veth.c).
- * Others have a program that speaks for the box with sockets of their own (nat_user.c).
+ * Root joins the two namespaces by a pair of interfaces and lets the kernel translate (nat/veth.c).
+ * Others have a program that speaks for the box with sockets of their own (nat/user.c).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * nat_user.c - everybody's way out: pasta, else slirp4netns
+ * user.c - everybody's way out: pasta, else slirp4netns
  *
  * They join the box's namespaces, make an interface there, and speak for the box with sockets on
  * this side. Some versions wait for ever for what they cannot have, so the device that both need
@@ -20,8 +20,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "net/nat_programs.h"
-#include "net/nat_uplink.h"
+#include "nat/uplink.h"
+#include "net/inside/nat_programs.h"
 #include "sys/kernel.h"
 
 #define PATIENCE_MS 5000

@@ -1,5 +1,5 @@
 /*
- * nat_veth.c - root's way out: a pair of interfaces, one end in the box
+ * veth.c - root's way out: a pair of interfaces, one end in the box
  *
  * Both ends have the same hardware address and ask nobody for others: what one sends, the other
  * takes, whatever it is addressed to. So the host's end needs no address of its own, and a box needs
@@ -25,11 +25,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "net/inside.h"
-#include "net/nat_table.h"
-#include "net/nat_uplink.h"
-#include "net/netlink_ask.h"
-#include "net/netlink_message.h"
+#include "nat/table.h"
+#include "nat/uplink.h"
+#include "net/inside/inside.h"
+#include "net/wire/netlink_ask.h"
+#include "net/wire/netlink_message.h"
 
 #ifndef RTM_F_FIB_MATCH
 #define RTM_F_FIB_MATCH 0x2000

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define GATE_CONTROL_FD    0
-#define GATE_RULES_FD      1 /* text, a line each: gate_rules.h */
+#define GATE_RULES_FD      1 /* text, a line each: gate/rules.h */
 #define GATE_CREDENTIAL_FD 2 /* where the rules name credentials: credential_protocol.h */
 
 #define GATE_SOCKETS_MAGIC 0xc0096a7eu

@@ -1,4 +1,4 @@
-#include "gate_loop.h"
+#include "loop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #define TURNS 64 /* in one round: then it is looked who else has come */
 #define LAST  16 /* rounds, for what has happened before the end */
 
-static const int delays_ms[GATE_N_DELAYS] = {
-    [GATE_DELAY_HEAD] = 10000, [GATE_DELAY_DIAL] = 20000,   [GATE_DELAY_LINGER] = 2000,
-    [GATE_DELAY_NEXT] = 250,   [GATE_DELAY_ANSWER] = 2000,  [GATE_DELAY_EVENTS] = 100,
-    [GATE_DELAY_LISTEN] = 10,  [GATE_DELAY_PUBLISH] = 1000, [GATE_DELAY_FLOW] = 60000,
+static const int delays_ms[LOOP_N_DELAYS] = {
+    [LOOP_DELAY_HEAD] = 10000, [LOOP_DELAY_DIAL] = 20000,   [LOOP_DELAY_LINGER] = 2000,
+    [LOOP_DELAY_NEXT] = 250,   [LOOP_DELAY_ANSWER] = 2000,  [LOOP_DELAY_EVENTS] = 100,
+    [LOOP_DELAY_LISTEN] = 10,  [LOOP_DELAY_PUBLISH] = 1000, [LOOP_DELAY_FLOW] = 60000,
 };
 
-int gate_loop_init(struct gate_loop *loop)
+int loop_init(struct loop *loop)
 {
-    *loop = (struct gate_loop){ .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
+    *loop = (struct loop){ .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
     if (loop->epoll_fd < 0)
         return -errno;
-    for (int i = 0; i < GATE_N_DELAYS; i++)
+    for (int i = 0; i < LOOP_N_DELAYS; i++)
         loop->timers[i].previous = loop->timers[i].next = &loop->timers[i];
     loop->turns.previous = loop->turns.next = &loop->turns;
     loop->now_ms = clock_now_ms();
@@ -30,7 +30,7 @@ int gate_loop_init(struct gate_loop *loop)
 
 /* ---- sources */
 
-int gate_loop_add(struct gate_loop *loop, struct gate_source *source, uint32_t events)
+int loop_add(struct loop *loop, struct loop_source *source, uint32_t events)
 {
     struct epoll_event event = { .events = events, .data.ptr = source };
 
@@ -38,7 +38,7 @@ int gate_loop_add(struct gate_loop *loop, struct gate_source *source, uint32_t e
     return epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, source->fd, &event) < 0 ? -errno : 0;
 }
 
-void gate_loop_change(struct gate_loop *loop, struct gate_source *source, uint32_t events)
+void loop_change(struct loop *loop, struct loop_source *source, uint32_t events)
 {
     struct epoll_event event = { .events = events, .data.ptr = source };
 
@@ -46,7 +46,7 @@ void gate_loop_change(struct gate_loop *loop, struct gate_source *source, uint32
     (void)epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, source->fd, &event);
 }
 
-void gate_loop_close(struct gate_source *source)
+void loop_close(struct loop_source *source)
 {
     if (source->fd >= 0)
         (void)close(source->fd);
@@ -55,11 +55,11 @@ void gate_loop_close(struct gate_source *source)
 
 /* ---- timers */
 
-void gate_loop_set(struct gate_loop *loop, struct gate_timer *timer, enum gate_delay delay)
+void loop_set(struct loop *loop, struct loop_timer *timer, enum loop_delay delay)
 {
-    struct gate_timer *head = &loop->timers[delay];
+    struct loop_timer *head = &loop->timers[delay];
 
-    gate_loop_stop(timer);
+    loop_stop(timer);
     timer->due_ms = loop->now_ms + delays_ms[delay];
     timer->previous = head->previous;
     timer->next = head;
@@ -67,7 +67,7 @@ void gate_loop_set(struct gate_loop *loop, struct gate_timer *timer, enum gate_d
     head->previous = timer;
 }
 
-void gate_loop_stop(struct gate_timer *timer)
+void loop_stop(struct loop_timer *timer)
 {
     if (!timer->next)
         return;
@@ -76,20 +76,20 @@ void gate_loop_stop(struct gate_timer *timer)
     timer->previous = timer->next = NULL;
 }
 
-struct gate_timer *gate_loop_first(const struct gate_loop *loop, enum gate_delay delay)
+struct loop_timer *loop_first(const struct loop *loop, enum loop_delay delay)
 {
-    struct gate_timer *first = loop->timers[delay].next;
+    struct loop_timer *first = loop->timers[delay].next;
 
     return first == &loop->timers[delay] ? NULL : first;
 }
 
 /* Milliseconds until the next one, -1: none. */
-static int64_t until_next(const struct gate_loop *loop)
+static int64_t until_next(const struct loop *loop)
 {
     int64_t least = -1;
 
-    for (int i = 0; i < GATE_N_DELAYS; i++) {
-        const struct gate_timer *first = loop->timers[i].next;
+    for (int i = 0; i < LOOP_N_DELAYS; i++) {
+        const struct loop_timer *first = loop->timers[i].next;
 
         if (first == &loop->timers[i])
             continue;
@@ -100,15 +100,15 @@ static int64_t until_next(const struct gate_loop *loop)
     return least;
 }
 
-static void fire_timers(struct gate *gate, struct gate_loop *loop)
+static void fire_timers(struct gate *gate, struct loop *loop)
 {
-    for (int i = 0; i < GATE_N_DELAYS; i++) {
-        struct gate_timer *head = &loop->timers[i];
+    for (int i = 0; i < LOOP_N_DELAYS; i++) {
+        struct loop_timer *head = &loop->timers[i];
 
         while (head->next != head && head->next->due_ms <= loop->now_ms) {
-            struct gate_timer *timer = head->next;
+            struct loop_timer *timer = head->next;
 
-            gate_loop_stop(timer);
+            loop_stop(timer);
             timer->fire(gate, timer);
         }
     }
@@ -116,7 +116,7 @@ static void fire_timers(struct gate *gate, struct gate_loop *loop)
 
 /* ---- turns */
 
-void gate_loop_turn(struct gate_loop *loop, struct gate_turn *turn)
+void loop_turn(struct loop *loop, struct loop_task *turn)
 {
     if (turn->next)
         return;
@@ -126,7 +126,7 @@ void gate_loop_turn(struct gate_loop *loop, struct gate_turn *turn)
     loop->turns.previous = turn;
 }
 
-void gate_loop_no_turn(struct gate_turn *turn)
+void loop_no_turn(struct loop_task *turn)
 {
     if (!turn->next)
         return;
@@ -136,39 +136,39 @@ void gate_loop_no_turn(struct gate_turn *turn)
 }
 
 /* Each that waits now takes one; who wants another waits for the next round. */
-static void take_turns(struct gate *gate, struct gate_loop *loop)
+static void take_turns(struct gate *gate, struct loop *loop)
 {
-    struct gate_turn *mark = &loop->mark;
+    struct loop_task *mark = &loop->mark;
 
-    gate_loop_turn(loop, mark);
+    loop_turn(loop, mark);
     for (int i = 0; i < TURNS && loop->turns.next != mark; i++) {
-        struct gate_turn *turn = loop->turns.next;
+        struct loop_task *turn = loop->turns.next;
 
-        gate_loop_no_turn(turn);
+        loop_no_turn(turn);
         turn->take(gate, turn);
     }
-    gate_loop_no_turn(mark);
+    loop_no_turn(mark);
 }
 
 /* ---- the end of things */
 
-void gate_loop_free(struct gate_loop *loop, struct gate_dead *dead)
+void loop_free(struct loop *loop, struct loop_dead *dead)
 {
     dead->next = loop->dead;
     loop->dead = dead;
 }
 
-static void free_dead(struct gate_loop *loop)
+static void free_dead(struct loop *loop)
 {
     while (loop->dead) {
-        struct gate_dead *dead = loop->dead;
+        struct loop_dead *dead = loop->dead;
 
         loop->dead = dead->next;
         free(dead);
     }
 }
 
-void gate_loop_run(struct gate *gate, struct gate_loop *loop)
+void loop_run(struct gate *gate, struct loop *loop)
 {
     struct epoll_event events[BATCH];
 
@@ -182,7 +182,7 @@ void gate_loop_run(struct gate *gate, struct gate_loop *loop)
         loop->now_ms = clock_now_ms();
         loop->round++;
         for (int i = 0; i < n; i++) {
-            struct gate_source *source = events[i].data.ptr;
+            struct loop_source *source = events[i].data.ptr;
 
             /* What the kernel has to say of one that is new in this round comes in the next. */
             if (source->fd >= 0 && source->round != loop->round)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define NAT_CONTROL_FD 0
-#define NAT_RULES_FD   1 /* as the gate's: net/gate_rules.h */
+#define NAT_RULES_FD   1 /* as the gate's: gate/rules.h */
 
 #define NAT_SOCKETS_MAGIC 0xc0096a70u
 

@@ -1,5 +1,5 @@
 /*
- * gate_socket.h - addresses as the kernel writes them
+ * socket.h - addresses as the kernel writes them
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 
 static inline void gate_socket_read(const struct sockaddr_storage *name,
                                     uint8_t address[ADDRESS_BYTES], uint16_t *port)

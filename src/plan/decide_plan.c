@@ -10,9 +10,10 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "plan/enforce.h"
-#include "plan/seccomp.h"
-#include "policy/path.h"
-#include "policy/view_place.h"
+#include "plan/seccomp/seccomp.h"
+#include "policy/network_mode.h"
+#include "policy/path/path.h"
+#include "policy/view/place.h"
 
 /* ---- system calls */
 
@@ -20,7 +21,7 @@
 static unsigned variant_of(const coop_policy *policy)
 {
     return (policy->profile == COOP_PROFILE_DEV ? SECCOMP_PROFILE_DEV : 0) |
-           (policy->network == COOP_NETWORK_OFF ? SECCOMP_UNIX_ONLY : 0) |
+           (network_mode(policy)->has_sockets ? 0 : SECCOMP_UNIX_ONLY) |
            (policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT);
 }
 
@@ -106,7 +107,7 @@ static int say_refused(const struct decide_subject *subject, const char *name,
         return -ENOMEM;
     int r = decide_say(out, false, is_for_debuggers ? &subject->profile_origin : NULL,
                        is_for_debuggers ? "write profile = \"dev\" in [sandbox]" : NULL, why.data,
-                       "the filter of system calls, '%s'", name);
+                       "the system call filter, '%s'", name);
     return r < 0 || !is_for_debuggers ? r : decide_flag(out, "--profile dev", NULL);
 }
 
@@ -124,7 +125,7 @@ static int say_let_through(const char *name, const struct refusals *refusals,
                                    "another matter");
     if (why.failed)
         return -ENOMEM;
-    return decide_say(out, true, NULL, NULL, why.data, "the filter of system calls, '%s'", name);
+    return decide_say(out, true, NULL, NULL, why.data, "the system call filter, '%s'", name);
 }
 
 int decide_plan_syscall(const struct decide_subject *subject, const char *name,

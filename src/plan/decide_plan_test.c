@@ -27,7 +27,7 @@ static bool allows(const char *text)
 
     decide_answer_done(&answer);
     CHECK(decide_parse(text, &question, NULL) == 0);
-    CHECK(decide(&subject, &question, &answer, NULL) == 0);
+    CHECK(policy_decide(&subject, &question, &answer, NULL) == 0);
     return answer.is_allowed;
 }
 
@@ -80,7 +80,7 @@ TEST(names_that_are_none_have_one_near_them)
 
     start();
     CHECK(decide_parse("syscall mout", &question, NULL) == 0);
-    CHECK(decide(&subject, &question, &answer, &err) < 0);
+    CHECK(policy_decide(&subject, &question, &answer, &err) < 0);
     CHECK(strstr(coop_error_hint(err), "did you mean mount?"));
 }
 

@@ -14,8 +14,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/path.h"
-#include "policy/view_place.h"
+#include "policy/path/path.h"
+#include "policy/view/place.h"
 
 #define LINKS_MAX    40
 #define DEPTH_MAX    16   /* a script's interpreter may be a script, and what it needs a program */
@@ -353,8 +353,10 @@ static int bring_mounted(struct enforcing *e, const char *name)
     auto_free char *whole = path_join(place.mount->source, place.below);
     if (!whole)
         return fail_no_memory(e->err);
-    if (!realpath(place.mount->source, base) || !realpath(whole, path) ||
-        !path_is_within(path, base))
+    int fd = plan_source(e->plan, (size_t)(place.mount - e->plan->policy->mounts), e->err);
+    if (fd < 0)
+        return fd;
+    if (source_name(fd, base) < 0 || !realpath(whole, path) || !path_is_within(path, base))
         return 0;
     const char *below = path + strlen(base);
     const char *target = plan_text(e->plan, "%s%s", place.mount->target, below);
@@ -601,15 +603,10 @@ void plan_enforce_done(struct plan *plan)
     plan->enforce = NULL;
 }
 
-static const bool can_hold_programs[STEP_KINDS] = {
-    [STEP_POOL] = true,  [STEP_BIND] = true,      [STEP_PRIVATE] = true,
-    [STEP_TMPFS] = true, [STEP_SEAL_ROOT] = true, [STEP_PROJECT] = true,
-};
-
 void plan_enforce_seal(struct plan *plan)
 {
     for (size_t i = 0; plan->enforce && i < plan->n_steps; i++)
-        if (can_hold_programs[plan->steps[i].kind] &&
+        if (step_rows[plan->steps[i].kind].traits & TRAIT_CODE &&
             !(plan->steps[i].flags & (STEP_PROGRAMS | STEP_DEVICE)))
             plan->steps[i].flags |= STEP_NO_EXEC;
 }

@@ -153,7 +153,7 @@ static void set_git(struct building *building)
     unsigned long n = count && *count ? strtoul(count, &end, 10) : 0;
 
     /* A new repository gets no hooks, not even samples: their directory is protected. */
-    if (plan->n_never > 0 && !get(plan, "GIT_TEMPLATE_DIR"))
+    if (plan->n_write_rules > 0 && !get(plan, "GIT_TEMPLATE_DIR"))
         put(building, plan_copy(plan, "GIT_TEMPLATE_DIR="));
     if (!plan->git_excludes || (end && *end) || n > 1000)
         return;
@@ -221,6 +221,7 @@ static int tell_facts(struct building *building, const struct plan_request *requ
         .campaign = fact(plan, COOP_FACT_CAMPAIGN, NULL),
         .provider = fact(plan, COOP_FACT_PROVIDER, NULL),
         .socket = fact(plan, COOP_FACT_SOCKET, NULL),
+        .memory = fact(plan, COOP_FACT_MEMORY, NULL),
     };
     auto_free char **entries = NULL;
     int r = env_inject(&facts, plan->policy->second_prefix, &entries, err);

@@ -69,18 +69,3 @@ int kernel_files_refuse(int fd, const char *what, const char *path, coop_error *
     return fail_hint(err, r,
                      "the box has a /proc and a /dev of its own; name a directory of files");
 }
-
-int kernel_files_refuse_sources(const struct plan *plan, coop_error **err)
-{
-    for (size_t i = 0; i < plan->policy->n_mounts; i++) {
-        const struct policy_mount *mount = &plan->policy->mounts[i];
-
-        if (mount->kind != POLICY_BIND)
-            continue;
-        auto_close int fd = open(mount->source, O_PATH | O_CLOEXEC);
-        int r = fd < 0 ? 0 : kernel_files_refuse(fd, "the mount source", mount->source, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}

@@ -7,11 +7,7 @@
 #pragma once
 
 #include "coop/error.h"
-#include "plan/plan.h"
 
 /* Fails with a sentence if the object behind `fd` is such. `what` is for the sentence: "the
  * workspace", "the mount source". */
 int kernel_files_refuse(int fd, const char *what, const char *path, coop_error **err);
-
-/* The same for every source of the policy's mounts, where no mount will be made of them. */
-int kernel_files_refuse_sources(const struct plan *plan, coop_error **err);

@@ -5,14 +5,17 @@
  * rule on the box's root lets everything in the view be read and executed, and one rule per
  * writable place adds the rest. A descriptor that leads out of the view meets no rule at all.
  */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "plan/enforce.h"
-#include "plan/kernel_files.h"
 #include "plan/plan.h"
-#include "policy/path.h"
+#include "policy/network_mode.h"
+#include "policy/path/path.h"
+#include "policy/view/defaults.h"
 #include "sys/kernel.h"
 
 #define READ_RIGHTS (LANDLOCK_EXECUTE | LANDLOCK_READ_FILE | LANDLOCK_READ_DIR)
@@ -46,15 +49,30 @@ static void add_rule(struct plan *plan, const char *path, uint64_t allowed)
     add_to(&plan->landlock, path, allowed);
 }
 
+/* A path of the host's that must still be what is behind `fd` when the rule is made. */
+static int add_opened(struct plan *plan, const char *path, int fd, uint64_t allowed,
+                      coop_error **err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return fail(err, errno, "look at '%s'", path);
+    add_rule(plan, path, allowed);
+    struct plan_landlock_rule *rule = &plan->landlock.rules[plan->landlock.n_rules - 1];
+    rule->dev = st.st_dev;
+    rule->ino = st.st_ino;
+    rule->is_opened = true;
+    return 0;
+}
+
 /* Writable places that the steps of `from` make. */
 static void rules_from_steps(struct plan *plan, const struct plan *from)
 {
     for (size_t i = 0; i < from->n_steps; i++) {
         const struct step *step = &from->steps[i];
-        bool writable = step->kind == STEP_PRIVATE || step->kind == STEP_TMPFS ||
-                        (step->kind == STEP_BIND && !(step->flags & STEP_DEVICE));
 
-        if (writable && !(step->flags & STEP_READ_ONLY))
+        if (step_rows[step->kind].traits & TRAIT_WRITABLE &&
+            !(step->flags & (STEP_READ_ONLY | STEP_DEVICE)))
             add_rule(plan, plan_text(plan, "/%s", step->target), plan->landlock.fs);
     }
 }
@@ -64,25 +82,33 @@ static const char *const writable_devices[] = { "/dev/null",   "/dev/zero",    "
                                                 "/dev/pts",    "/dev/ptmx" };
 
 /* Without a mount namespace the rules are all there is: the host's tools, and what is writable. */
-static void rules_on_host(struct plan *plan)
+static int rules_on_host(struct plan *plan, coop_error **err)
 {
     static const char *const readable[] = { "/usr",   "/bin", "/sbin", "/lib",
                                             "/lib64", "/etc", "/proc", "/nix/store" };
     const coop_policy *policy = plan->policy;
 
-    for (size_t i = 0; i < COUNT(readable); i++)
+    /* A view of a front end's own has what its rows say; here these can only be devices. */
+    for (const struct view_default *row = policy->view; row && row->path; row++)
+        if (row->origin == VIEW_DEVICE)
+            add_rule(plan, row->path, READ_RIGHTS | FILE_RIGHTS);
+    for (size_t i = 0; !policy->view && i < COUNT(readable); i++)
         add_rule(plan, readable[i], READ_RIGHTS);
-    for (size_t i = 0; i < COUNT(writable_devices); i++)
+    for (size_t i = 0; !policy->view && i < COUNT(writable_devices); i++)
         add_rule(plan, writable_devices[i], READ_RIGHTS | FILE_RIGHTS);
-    /* By its descriptor: the name of a part of the workspace could mean something else by then. */
-    add_rule(plan,
-             *plan->shown.below ? plan_text(plan, "/proc/self/fd/%d", plan->shown.fd)
-                                : plan->workspace,
-             policy->read_only ? READ_RIGHTS : plan->landlock.fs);
-    for (size_t i = 0; i < policy->n_mounts; i++)
-        if (policy->mounts[i].kind == POLICY_BIND)
-            add_rule(plan, policy->mounts[i].source,
-                     policy->mounts[i].read_only ? READ_RIGHTS : plan->landlock.fs);
+    int r = add_opened(plan, plan->shown.source, plan->shown.fd,
+                       policy->read_only ? READ_RIGHTS : plan->landlock.fs, err);
+    for (size_t i = 0; r == 0 && i < policy->n_mounts; i++) {
+        const struct policy_mount *mount = &policy->mounts[i];
+
+        if (mount->kind != POLICY_BIND)
+            continue;
+        int fd = plan_source(plan, i, err);
+        r = fd < 0 ? fd
+                   : add_opened(plan, mount->source, fd,
+                                mount->read_only ? READ_RIGHTS : plan->landlock.fs, err);
+    }
+    return r;
 }
 
 /* Then a right to execute is one file's, or that of a directory that belongs to a program. */
@@ -101,6 +127,22 @@ static void rules_of_programs(struct plan *plan)
                      LANDLOCK_EXECUTE);
 }
 
+/* Rights flow down, and nothing is mounted over anything: what lies in a shown directory is seen. */
+static int refuse_secrets(const struct plan *plan, coop_error **err)
+{
+    for (size_t i = 0; i < plan->policy->n_mounts; i++) {
+        const struct policy_mount *mount = &plan->policy->mounts[i];
+
+        if (!mount->is_secret)
+            continue;
+        int r = fail_kind(err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
+                          "'%s' would be seen, and without namespaces nothing can hide it",
+                          mount->target);
+        return fail_hint(err, r, "show a smaller directory");
+    }
+    return 0;
+}
+
 int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
                   coop_error **err)
 {
@@ -111,9 +153,8 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
                   (plan->enforce ? plan->enforce->n : 0);
 
     landlock->fs = fs_rights(host->landlock_abi);
-    if (host->landlock_abi >= 4 &&
-        (plan->policy->network == COOP_NETWORK_OFF ||
-         (plan->policy->network != COOP_NETWORK_HOST && !has_namespaces)))
+    if (host->landlock_abi >= 4 && (!network_mode(plan->policy)->has_sockets ||
+                                    (network_mode(plan->policy)->has_namespace && !has_namespaces)))
         landlock->net = LANDLOCK_TCP_BIND | LANDLOCK_TCP_CONNECT;
     if (host->landlock_abi >= 6)
         landlock->scoped = LANDLOCK_SCOPE_ABSTRACT | LANDLOCK_SCOPE_SIGNAL;
@@ -122,16 +163,16 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     if (!landlock->rules)
         return fail_no_memory(err);
     if (!has_namespaces) {
-        int r = kernel_files_refuse_sources(plan, err);
+        int r = refuse_secrets(plan, err);
 
-        if (r < 0)
-            return r;
-        rules_on_host(plan);
-        rules_of_programs(plan);
-        return 0;
+        if (r == 0)
+            r = rules_on_host(plan, err);
+        if (r == 0)
+            rules_of_programs(plan);
+        return r;
     }
     /* A project that is the root gets new entries while the box runs, and a layer no new rules. What
-     * is not the project's is read-only by its mounts, and the wall lets nothing there be written. */
+     * is not the project's is read-only by its mounts, and the backstop lets nothing there be written. */
     add_rule(plan, "/",
              plan->is_root_view && !plan->policy->read_only ? landlock->fs & ~LANDLOCK_IOCTL_DEV
                                                             : READ_RIGHTS);
@@ -143,7 +184,7 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
     return 0;
 }
 
-#define WALL_RIGHTS                                                                      \
+#define BACKSTOP_RIGHTS                                                                  \
     (LANDLOCK_WRITE_FILE | LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_DIR | LANDLOCK_MAKE_REG |  \
      LANDLOCK_MAKE_FIFO | LANDLOCK_MAKE_SOCK | LANDLOCK_MAKE_BLOCK | LANDLOCK_MAKE_SYM | \
      LANDLOCK_REFER | LANDLOCK_TRUNCATE)
@@ -154,8 +195,8 @@ int plan_landlock(struct plan *plan, const struct host *host, const struct plan_
  */
 static bool touches_root(const struct plan *plan, const char *path)
 {
-    for (size_t i = 0; i < plan->n_never_roots; i++) {
-        const char *root = plan->never_roots[i].path;
+    for (size_t i = 0; i < plan->n_write_roots; i++) {
+        const char *root = plan->write_roots[i].path;
 
         if (root[1] ? path_is_within(path, root) || path_is_within(root, path) : !path[1])
             return true;
@@ -169,11 +210,11 @@ static bool touches_root(const struct plan *plan, const char *path)
 
 /*
  * Where the workspace is shown below a place that can be written, as in /tmp, that place cannot be
- * left to the kernel: it is the door's too, which has nothing against anything there.
+ * left to the kernel: it is notify's too, which has nothing against anything there.
  */
 static void take_in_surroundings(struct plan *plan, uint64_t rights)
 {
-    size_t n = plan->n_never_roots;
+    size_t n = plan->n_write_roots;
 
     for (size_t i = 0; i < plan->landlock.n_rules; i++) {
         const struct plan_landlock_rule *rule = &plan->landlock.rules[i];
@@ -182,45 +223,45 @@ static void take_in_surroundings(struct plan *plan, uint64_t rights)
         if (!(rule->allowed & rights & ~LANDLOCK_WRITE_FILE & ~LANDLOCK_TRUNCATE) || !rule->path[1])
             continue;
         for (size_t k = 0; k < n; k++)
-            if (strcmp(plan->never_roots[k].path, rule->path) != 0 &&
-                path_is_within(plan->never_roots[k].path, rule->path)) {
-                plan_never_root(plan, rule->path, -1);
+            if (strcmp(plan->write_roots[k].path, rule->path) != 0 &&
+                path_is_within(plan->write_roots[k].path, rule->path)) {
+                plan_write_root(plan, rule->path, -1);
                 break;
             }
     }
 }
 
 /* With the workspace in /dev/shm, /dev has no rule: then each device has one. */
-static void add_devices(struct plan_landlock *wall)
+static void add_devices(struct plan_landlock *backstop)
 {
     for (size_t i = 0; i < COUNT(writable_devices); i++)
-        add_to(wall, writable_devices[i], FILE_RIGHTS);
+        add_to(backstop, writable_devices[i], FILE_RIGHTS);
 }
 
-int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
-              coop_error **err)
+int plan_backstop(struct plan *plan, const struct host *host, const struct plan_request *request,
+                  coop_error **err)
 {
-    struct plan_landlock *wall = &plan->wall;
+    struct plan_landlock *backstop = &plan->backstop;
 
     (void)request;
-    if (plan->n_never == 0)
+    if (plan->n_write_rules == 0)
         return 0;
-    wall->fs = WALL_RIGHTS & fs_rights(host->landlock_abi);
-    wall->attr_size = plan->landlock.attr_size;
+    backstop->fs = BACKSTOP_RIGHTS & fs_rights(host->landlock_abi);
+    backstop->attr_size = plan->landlock.attr_size;
     size_t most = plan->landlock.n_rules + 1 + COUNT(writable_devices);
-    wall->rules = plan_memory(plan, most * sizeof *wall->rules);
-    if (!wall->rules)
+    backstop->rules = plan_memory(plan, most * sizeof *backstop->rules);
+    if (!backstop->rules)
         return fail_no_memory(err);
-    add_to(wall, "/", LANDLOCK_REFER);
-    take_in_surroundings(plan, wall->fs);
+    add_to(backstop, "/", LANDLOCK_REFER);
+    take_in_surroundings(plan, backstop->fs);
     for (size_t i = 0; i < plan->landlock.n_rules; i++) {
         const struct plan_landlock_rule *rule = &plan->landlock.rules[i];
 
-        if (rule->allowed & wall->fs && !touches_root(plan, rule->path))
-            add_to(wall, rule->path, rule->allowed);
+        if (rule->allowed & backstop->fs && !touches_root(plan, rule->path))
+            add_to(backstop, rule->path, rule->allowed);
         else if (strcmp(rule->path, "/dev") == 0)
-            add_devices(wall);
+            add_devices(backstop);
     }
-    plan_add(plan, STEP_WALL, STAGE_COMMAND);
+    plan_add(plan, STEP_BACKSTOP, PHASE_COMMAND);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 #include "policy/credentials.h"
 #include "policy/hosts.h"
+#include "policy/network_mode.h"
 
 #define DNS_PORT 53
 
@@ -156,29 +157,62 @@ static int make_gate(struct plan *plan, coop_error **err)
     return r;
 }
 
+/* How each mode is made in a network namespace of the box's own. */
+static const struct {
+    bool has_loopback; /* up from the start */
+    bool has_names;    /* a resolver that knows no names */
+    int (*prepare)(struct plan *plan,
+                   coop_error **err); /* rules for a helper program; NULL: none */
+    enum step_kind step;              /* that leads out, where it is prepared */
+    bool is_late;         /* init makes it: it has time, and the command's filters wait */
+    const char *resolver; /* in /etc/resolv.conf; NULL: the box has none of coop's */
+    const char *layer;    /* what enforces it, for the result */
+} ways[] = {
+    [COOP_NETWORK_NONE] = { .has_loopback = true,
+                            .has_names = true,
+                            .layer = "network namespace + seccomp" },
+    [COOP_NETWORK_OFF] = { .layer = "network namespace + seccomp" },
+    [COOP_NETWORK_GATE] = { .prepare = make_gate,
+                            .step = STEP_GATE,
+                            .is_late = true,
+                            .resolver = "nameserver " GATE_INSIDE_RESOLVER "\n",
+                            .layer = "network namespace + gate + seccomp" },
+    [COOP_NETWORK_NAT] = { .has_loopback = true,
+                           .prepare = plan_nat,
+                           .step = STEP_NAT,
+                           .resolver = "nameserver " NAT_INSIDE_RESOLVER "\n",
+                           .layer = "network namespace + nat + seccomp" },
+};
+
+const char *plan_network_layer(const struct plan *plan)
+{
+    return ways[plan->policy->network].layer;
+}
+
+const char *plan_network_resolver(const struct plan *plan)
+{
+    return ways[plan->policy->network].resolver;
+}
+
 int plan_network(struct plan *plan, const struct plan_request *request, coop_error **err)
 {
     coop_network network = plan->policy->network;
     /* With a terminal the command's process is born too late to make it beside the mounts. */
-    enum step_stage stage = request->tty ? STAGE_BOX : STAGE_EARLY;
+    enum step_phase phase = request->tty ? PHASE_BOX : PHASE_EARLY;
 
-    if (network == COOP_NETWORK_HOST || request->shares_network)
+    if (!network_modes[network].has_namespace || request->shares_network)
         return 0;
-    struct step *step = plan_add(plan, STEP_NETWORK, stage);
-    step->value = network == COOP_NETWORK_NONE || network == COOP_NETWORK_NAT;
-    step->flags = network == COOP_NETWORK_NONE ? STEP_NAMES : 0;
-    if (network == COOP_NETWORK_GATE || network == COOP_NETWORK_NAT) {
-        int r = network == COOP_NETWORK_GATE ? make_gate(plan, err) : plan_nat(plan, err);
-
-        if (r < 0)
-            return r;
-    }
-    if (network == COOP_NETWORK_NAT)
-        plan_add(plan, STEP_NAT, stage);
+    struct step *step = plan_add(plan, STEP_NETWORK, phase);
+    step->value = ways[network].has_loopback;
+    step->flags = ways[network].has_names ? STEP_NAMES : 0;
+    int r = ways[network].prepare ? ways[network].prepare(plan, err) : 0;
+    if (r < 0)
+        return r;
+    if (ways[network].prepare && !ways[network].is_late)
+        plan_add(plan, ways[network].step, phase);
     if (!request->tty)
-        plan_add(plan, STEP_JOIN_NETWORK, STAGE_SEAL);
-    /* By init, which has time: the namespace was late already, and the command's filters wait. */
-    if (network == COOP_NETWORK_GATE)
-        plan_add(plan, STEP_GATE, request->tty ? STAGE_BOX : STAGE_SEAL);
+        plan_add(plan, STEP_JOIN_NETWORK, PHASE_SEAL);
+    if (ways[network].prepare && ways[network].is_late)
+        plan_add(plan, ways[network].step, request->tty ? PHASE_BOX : PHASE_SEAL);
     return 0;
 }

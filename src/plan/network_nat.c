@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "net/own_addresses.h"
+#include "net/inside/own_addresses.h"
 #include "plan/plan.h"
 #include "policy/hosts.h"
 

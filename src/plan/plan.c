@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "plan/enforce.h"
 #include "plan/protect.h"
-#include "plan/seccomp.h"
+#include "plan/root_view.h"
+#include "plan/seccomp/seccomp.h"
+#include "policy/network_mode.h"
 #include "policy/protect.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -148,7 +150,7 @@ char *plan_text(struct plan *plan, const char *format, ...)
     return text;
 }
 
-struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage stage)
+struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_phase phase)
 {
     static struct step spill; /* what is written after a failure is never read */
 
@@ -164,7 +166,7 @@ struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage st
         plan->steps_capacity = capacity;
     }
     struct step *step = &plan->steps[plan->n_steps++];
-    *step = (struct step){ .kind = kind, .stage = stage, .fd = -1 };
+    *step = (struct step){ .kind = kind, .phase = phase, .fd = -1 };
     return step;
 }
 
@@ -172,14 +174,17 @@ void plan_release(struct plan *plan)
 {
     struct plan left = {
         .tier = plan->tier,
+        .outside_uid = plan->outside_uid,
+        .outside_gid = plan->outside_gid,
         .policy = plan->policy,
         .enforced = plan->enforced,
         .watch = plan->watch,
         .watch_memory = plan->watch_memory,
+        .counts_pids = plan->counts_pids,
         .is_root_view = plan->is_root_view,
         .has_tty = plan->has_tty,
-        .n_never = plan->n_never,
-        .never_texts = take_ptr(plan->never_texts),
+        .n_write_rules = plan->n_write_rules,
+        .write_rule_texts = take_ptr(plan->write_rule_texts),
         .note = take_ptr(plan->note),
     };
 
@@ -199,13 +204,14 @@ void plan_done(struct plan *plan)
     plan_enforce_done(plan);
     plan_gate_done(plan);
     plan_nat_done(plan);
+    sources_done(&plan->sources);
     for (size_t i = 0; i < plan->n_fds; i++)
         (void)close(plan->fds[i]);
     free(plan->fds);
     free(plan->steps);
-    free(plan->never_texts);
+    free(plan->write_rule_texts);
     free(plan->note);
-    free(plan->door_rules);
+    free(plan->packed_rules);
     *plan = (struct plan){ 0 };
 }
 
@@ -225,16 +231,16 @@ static void plan_identity(struct plan *plan, const struct host *host)
 
     plan->inside_uid = policy->has_uid ? policy->uid : host->uid;
     plan->inside_gid = policy->has_uid ? policy->uid : host->gid;
-    struct step *step = plan_add(plan, STEP_ID_MAP, STAGE_BOX);
+    struct step *step = plan_add(plan, STEP_ID_MAP, PHASE_BOX);
     step->source = plan_text(plan, "%u %u 1", plan->inside_uid, plan->outside_uid);
     step->target = plan_text(plan, "%u %u 1", plan->inside_gid, plan->outside_gid);
 }
 
 static void plan_seccomp(struct plan *plan)
 {
+    const struct network_mode *mode = network_mode(plan->policy);
     bool unix_only =
-        plan->policy->network == COOP_NETWORK_OFF ||
-        (plan->tier == COOP_TIER_LANDLOCK && plan->policy->network != COOP_NETWORK_HOST);
+        !mode->has_sockets || (plan->tier == COOP_TIER_LANDLOCK && mode->has_namespace);
     unsigned variant = (plan->policy->profile == COOP_PROFILE_DEV ? SECCOMP_PROFILE_DEV : 0) |
                        (unix_only ? SECCOMP_UNIX_ONLY : 0);
     bool has_listener = plan->tier >= COOP_TIER_NAMESPACES; /* only there is an init to listen */
@@ -246,22 +252,23 @@ static void plan_seccomp(struct plan *plan)
     if (plan->watch == PLAN_WATCH_LOOKUPS)
         variant |= SECCOMP_WATCH_LOOKUPS;
     if (has_listener)
-        variant |= (plan->watch == PLAN_WATCH_NOTHING && !plan->is_root_view ? 0 : SECCOMP_RECORD) |
-                   (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT) |
-                   (plan->n_never > 0 || plan->is_root_view ? SECCOMP_PROTECT : 0) |
-                   (plan->is_root_view ? SECCOMP_ROOT : 0);
+        variant |=
+            (plan->watch == PLAN_WATCH_NOTHING && !plan->is_root_view ? 0 : SECCOMP_NOTIFY_DENIED) |
+            (plan->policy->host_sockets ? 0 : SECCOMP_NOTIFY_CONNECT) |
+            (plan->n_write_rules > 0 || plan->is_root_view ? SECCOMP_PROTECT : 0) |
+            (plan->is_root_view ? SECCOMP_ROOT : 0);
     const struct seccomp_program *program = seccomp_program_for(variant);
 
     plan->seccomp = program->filter;
     plan->seccomp_length = program->length;
-    plan_add(plan, STEP_SECCOMP, STAGE_EARLY)->value = has_listener;
+    plan_add(plan, STEP_SECCOMP, PHASE_EARLY)->value = has_listener;
 }
 
 /* Namespaces of their own for everything; the network's only where the policy keeps it apart. */
 static void plan_namespaces(struct plan *plan)
 {
     plan->namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-    if (plan->policy->network != COOP_NETWORK_HOST)
+    if (network_mode(plan->policy)->has_namespace)
         plan->namespaces |= CLONE_NEWNET;
 }
 
@@ -280,12 +287,9 @@ static void plan_walls(struct plan *plan, const struct host *host)
     if (namespaces)
         walls[COOP_WALL_PROCESSES] = "pid, ipc and uts namespaces";
     else if (host->landlock_abi >= 6)
-        walls[COOP_WALL_PROCESSES] =
-            "landlock scope of signals + seccomp; others are visible and can be slowed down";
-    if (plan->policy->network != COOP_NETWORK_HOST)
-        walls[COOP_WALL_NETWORK] = plan->gate                ? "network namespace + gate + seccomp"
-                                   : plan->nat               ? "network namespace + nat + seccomp"
-                                   : namespaces              ? "network namespace + seccomp"
+        walls[COOP_WALL_PROCESSES] = "landlock scope of signals + seccomp; others are visible";
+    if (network_mode(plan->policy)->has_namespace)
+        walls[COOP_WALL_NETWORK] = namespaces                ? plan_network_layer(plan)
                                    : host->landlock_abi >= 4 ? "seccomp + landlock"
                                                              : "seccomp";
     walls[COOP_WALL_SYSCALLS] = "seccomp";
@@ -295,7 +299,7 @@ static void plan_walls(struct plan *plan, const struct host *host)
         walls[COOP_WALL_COMMANDS] = !namespaces ? "landlock, but not against ld.so"
                                     : landlock  ? "noexec mounts + landlock"
                                                 : "noexec mounts";
-    if (plan->n_never > 0)
+    if (plan->n_write_rules > 0)
         walls[COOP_WALL_PROTECTED] = "mounts + landlock + init acting on behalf";
     else if (namespaces && protect_is_wanted(plan->policy))
         walls[COOP_WALL_PROTECTED] = "mounts, only over what exists at the start";
@@ -307,21 +311,25 @@ static int compile_box(struct plan *plan, const struct host *host,
 {
     plan_namespaces(plan);
     if (request->cgroup_kind)
-        plan_add(plan, STEP_JOIN_CGROUP, STAGE_BOX);
+        plan_add(plan, STEP_JOIN_CGROUP, PHASE_BOX);
     if (request->part != PLAN_TEMPLATE)
-        plan_add(plan, STEP_CGROUP_NAMESPACE, STAGE_BOX);
+        plan_add(plan, STEP_CGROUP_NAMESPACE, PHASE_BOX);
     if (request->part == PLAN_ON_TEMPLATE)
-        plan_add(plan, STEP_ENTER_TEMPLATE, STAGE_BOX);
+        plan_add(plan, STEP_ENTER_TEMPLATE, PHASE_BOX);
     plan_identity(plan, host);
+    if (request->part != PLAN_ON_TEMPLATE) /* those of a template share its own */
+        plan_watches(plan);
     int r = request->part == PLAN_TEMPLATE ? 0 : plan_protect(plan, request, err);
     if (r == 0)
         r = plan_view(plan, request, err);
     if (r < 0 || request->part == PLAN_TEMPLATE)
         return r;
-    if (plan->is_root_view)
-        plan_never_root(plan, plan->workspace_view, plan->workspace_fd);
+    if (plan->is_root_view) {
+        plan_root_view_reserve(plan);
+        plan_write_root(plan, plan->workspace_view, plan->workspace_fd);
+    }
     if (request->tty)
-        plan_add(plan, STEP_PTY, STAGE_BOX);
+        plan_add(plan, STEP_PTY, PHASE_BOX);
     return plan_network(plan, request, err);
 }
 
@@ -341,28 +349,28 @@ static void note_sockets(struct plan *plan)
 static int compile_command(struct plan *plan, const struct host *host,
                            const struct plan_request *request, coop_error **err)
 {
-    enum step_stage with_terminal = request->tty ? STAGE_COMMAND : STAGE_EARLY;
+    enum step_phase with_terminal = request->tty ? PHASE_COMMAND : PHASE_EARLY;
 
     plan_add(plan, STEP_SESSION, with_terminal);
     plan_add(plan, STEP_STDIO, with_terminal);
     if (plan->tier > COOP_TIER_NONE) {
         plan_limits(plan, host, request);
-        plan_add(plan, STEP_KEYRING, STAGE_EARLY);
+        plan_add(plan, STEP_KEYRING, PHASE_EARLY);
     }
-    plan_add(plan, STEP_CLOSE, STAGE_EARLY);
+    plan_add(plan, STEP_CLOSE, PHASE_EARLY);
     if (plan->tier > COOP_TIER_NONE) {
-        plan_add(plan, STEP_CAPABILITIES, STAGE_EARLY);
+        plan_add(plan, STEP_CAPABILITIES, PHASE_EARLY);
         plan_seccomp(plan);
         if (plan->enforce)
-            plan_add(plan, STEP_NO_CODE_FILES, STAGE_EARLY);
+            plan_add(plan, STEP_NO_CODE_FILES, PHASE_EARLY);
         if (plan->tier == COOP_TIER_LANDLOCK)
-            plan_add(plan, STEP_NO_SHARED_OBJECTS, STAGE_EARLY);
+            plan_add(plan, STEP_NO_SHARED_OBJECTS, PHASE_EARLY);
         if (plan->tier == COOP_TIER_LANDLOCK && !plan->policy->host_sockets) {
-            plan_add(plan, STEP_NO_UNIX_SOCKETS, STAGE_EARLY);
+            plan_add(plan, STEP_NO_UNIX_SOCKETS, PHASE_EARLY);
             note_sockets(plan);
         }
     }
-    plan_add(plan, STEP_CHANGE_DIRECTORY, STAGE_COMMAND)->source = plan->directory;
+    plan_add(plan, STEP_CHANGE_DIRECTORY, PHASE_COMMAND)->source = plan->directory;
     if (plan->tier == COOP_TIER_NONE)
         return 0;
     if (host->landlock_abi) {
@@ -370,8 +378,8 @@ static int compile_command(struct plan *plan, const struct host *host,
 
         if (r < 0)
             return r;
-        plan_add(plan, STEP_LANDLOCK, STAGE_COMMAND);
-        r = plan_wall(plan, host, request, err);
+        plan_add(plan, STEP_LANDLOCK, PHASE_COMMAND);
+        r = plan_backstop(plan, host, request, err);
         if (r < 0)
             return r;
     }
@@ -402,8 +410,8 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
                           "the sandbox is required, but this host offers only the tier '%s'",
                           coop_tier_name(plan->tier));
         return fail_hint(err, r,
-                         "'coop doctor' says what is missing and how to mend it; "
-                         "'--mode preferred' runs with what there is");
+                         "'coop doctor' says what is missing and how to fix it; '--mode preferred' "
+                         "runs with what is available");
     }
     int r = plan_workspace(plan, host, request, err);
     if (r == 0)
@@ -418,9 +426,9 @@ int plan_compile(struct plan *plan, const coop_policy *policy, const struct host
         r = plan_command(plan, request, err);
     if (r == 0)
         r = compile_command(plan, host, request, err);
-    /* The wall has said what else is the door's. */
+    /* The backstop has said what else is notify's. */
     if (r == 0 && plan->tier >= COOP_TIER_NAMESPACES)
-        r = plan_door_rules(plan, plan->ignores_case, err);
+        r = plan_packed_rules(plan, plan->ignores_case, err);
     if (r == 0)
         plan_walls(plan, host);
     if (r == 0 && plan->failed)

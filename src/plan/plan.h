@@ -1,7 +1,7 @@
 /*
  * plan.h - what will be done, as an ordered list of steps
  *
- *   plan_new() -> plan_compile() -> launch, or print -> plan_free()
+ *   plan_compile() -> launch, or print -> plan_done()
  *
  * A plan is built and checked before anything is cloned. The child that walks it makes system calls
  * and nothing else, so every step is complete in itself: text, numbers and descriptors, no
@@ -16,68 +16,21 @@
 
 #include "base/finding.h"
 #include "coop/result.h"
-#include "net/gate_inside.h"
-#include "net/nat_inside.h"
-#include "plan/trap_nodes.h"
+#include "net/inside/gate_inside.h"
+#include "net/inside/nat_inside.h"
+#include "plan/rules/packed.h"
+#include "plan/sources.h"
+#include "plan/step_kinds.h"
+#include "plan/watchfs_nodes.h"
 #include "policy/policy.h"
 
 /* Where a step runs. */
-enum step_stage {
-    STAGE_BOX,     /* in the box's init, while it still holds capabilities over its namespaces */
-    STAGE_EARLY,   /* in the command's own process, beside STAGE_BOX */
-    STAGE_COMMAND, /* in the command's own process, when STAGE_BOX is done, just before exec */
-    STAGE_SEAL,    /* in init, beside STAGE_COMMAND; exec waits for it */
-    STAGE_LAST,    /* in init, after the go-ahead; exec waits until the host's root is gone */
-};
-
-enum step_kind {
-    STEP_JOIN_CGROUP,
-    STEP_CGROUP_NAMESPACE,
-    STEP_ID_MAP,
-    STEP_HOSTNAME,
-    STEP_POOL,
-    STEP_MAKE_DIRECTORY,
-    STEP_MAKE_LINK,
-    STEP_MAKE_FILE,
-    STEP_ROOT,
-    STEP_ENTER_TEMPLATE,
-    STEP_BIND,
-    STEP_PROJECT, /* a directory of the host whose entries the root shows */
-    STEP_SHOW,    /* one of them */
-    STEP_PRIVATE,
-    STEP_TMPFS,
-    STEP_PROC,
-    STEP_TERMINALS,
-    STEP_TRAPS, /* what is watched by a file system of init's: jail/trap.h */
-    STEP_HIDE,
-    STEP_PRISTINE,
-    STEP_HOLD,
-    STEP_FREEZE,
-    STEP_KEEP,
-    STEP_MASK,
-    STEP_COVER,
-    STEP_SEAL_ROOT,
-    STEP_ENTER_ROOT,
-    STEP_DROP_HOST_ROOT,
-    STEP_NETWORK,
-    STEP_GATE, /* every address leads to it */
-    STEP_NAT,  /* to the internet, and to nothing nearer */
-    STEP_JOIN_NETWORK,
-    STEP_PTY,
-    STEP_SESSION,
-    STEP_STDIO,
-    STEP_LIMIT,
-    STEP_KEYRING,
-    STEP_CHANGE_DIRECTORY,
-    STEP_CLOSE,
-    STEP_LANDLOCK,
-    STEP_WALL,
-    STEP_CAPABILITIES,
-    STEP_SECCOMP,
-    STEP_NO_CODE_FILES,     /* programs come from files of the view, not from memory */
-    STEP_NO_SHARED_OBJECTS, /* what namespaces would keep apart, where there are none */
-    STEP_NO_UNIX_SOCKETS,
-    STEP_KINDS
+enum step_phase {
+    PHASE_BOX,     /* in the box's init, while it still holds capabilities over its namespaces */
+    PHASE_EARLY,   /* in the command's own process, beside PHASE_BOX */
+    PHASE_COMMAND, /* in the command's own process, when PHASE_BOX is done, just before exec */
+    PHASE_SEAL,    /* in init, beside PHASE_COMMAND; exec waits for it */
+    PHASE_LAST,    /* in init, after the go-ahead; exec waits until the host's root is gone */
 };
 
 #define PLAN_MAX_NESTING 64
@@ -91,12 +44,15 @@ enum step_kind {
 #define STEP_NO_EXEC      64u  /* nothing in it can be executed or mapped as code */
 #define STEP_PROGRAMS     128u /* never so: programs of plan/enforce.h, or libraries */
 #define STEP_NAMES        256u /* STEP_NETWORK: with a resolver that knows no names */
-#define STEP_SOCKET       256u /* of the host, and may be connected to */
+#define STEP_SOCKET       256u /* STEP_BIND: of the host, and may be connected to */
 #define STEP_HIDDEN       32u  /* STEP_SHOW: its name and nothing else */
+
+#define PLAN_SOFT_OF_CALLER \
+    UINT64_MAX /* STEP_LIMIT, value: as it is, but not above the hard limit */
 
 struct step {
     enum step_kind kind;
-    enum step_stage stage;
+    enum step_phase phase;
     unsigned flags;
     int fd;
     mode_t mode;
@@ -107,22 +63,25 @@ struct step {
     const char *source; /* host path, link text, map ... */
     const char *target; /* path in the box without its leading slash, or a name */
     size_t length;      /* of source, where it is data */
-    unsigned node;      /* of the plan's traps, from 1: it covers the target; 0: none does */
+    unsigned
+        node; /* of the plan's watched directories, from 1: it covers the target; 0: none does */
 };
 
 /* One Landlock rule: a path of the box and what may be done below it. */
 struct plan_landlock_rule {
     const char *path;
     uint64_t allowed;
+    dev_t dev; /* what must be there, if `is_opened`; a path of the host's then */
+    ino_t ino;
+    bool is_opened;
 };
 
 /* What nobody inside may write or make, whether it is there or not. */
-struct plan_never {
+struct plan_write_rule {
     const char *root;    /* a directory of the box */
     const char *pattern; /* relative to it */
     struct origin origin;
-    bool
-        has_gate; /* git's configuration: what git writes there is looked at, and harmless passes */
+    enum notify_review_kind gate;
     size_t lifted_from, lifted_to; /* by these of the plan's exceptions */
 };
 
@@ -132,7 +91,7 @@ struct plan_alias {
     const char *canonical; /* where the rules know it */
 };
 
-struct plan_never_root {
+struct plan_write_root {
     const char *path; /* in the box */
     int fd;           /* the directory on the host, the plan's; -1: no gate is needed there */
 };
@@ -192,7 +151,7 @@ struct plan_shown {
 /* What the gate is told, and what makes a network namespace lead to it. */
 struct plan_gate {
     struct gate_inside inside;
-    struct buffer rules; /* net/gate_rules.h */
+    struct buffer rules; /* gate/rules.h */
 };
 
 /* The same for coop-nat, and what makes a network namespace refuse what is not the internet. */
@@ -201,7 +160,7 @@ struct plan_nat {
     struct buffer rules;
 };
 
-/* Which calls init looks at besides those that it serves or refuses: jail/door_watch.h. */
+/* Which calls init looks at besides those that it serves or refuses: init/notify/watch.h. */
 enum plan_watch {
     PLAN_WATCH_REFUSED,
     PLAN_WATCH_WRITES,
@@ -238,39 +197,42 @@ struct plan {
     struct plan_nat *nat;             /* NULL: the network is another */
     struct plan_enforce *enforce;     /* which programs there are, plan/enforce.h; NULL: all */
     struct plan_landlock landlock;
-    struct plan_landlock wall; /* the second layer: nothing may be written or made where paths are
+    struct plan_landlock
+        backstop; /* the second layer: nothing may be written or made where paths are
                                 * protected; init does it on behalf */
-    struct plan_never *never;
-    size_t n_never, never_capacity;
-    struct plan_never *lifts; /* exceptions to them, those of one root by growing weight */
+    struct plan_write_rule *write_rules;
+    size_t n_write_rules, write_rules_capacity;
+    struct plan_write_rule *lifts; /* exceptions to them, those of one root by growing weight */
     size_t n_lifts, lifts_capacity;
     struct plan_alias aliases[16];
     size_t n_aliases;
     struct plan_strings held; /* directories with something hidden below: they may not be moved */
-    struct plan_never_root never_roots[16];
-    size_t n_never_roots;
-    char *never_texts; /* the same for people, kept while the box runs: plan_never_text() */
-    bool is_shared;    /* other boxes are at work in the workspace */
-    bool is_still;     /* but nothing in it has changed for a while */
+    struct plan_write_root write_roots[NOTIFY_ROOTS_MAX];
+    size_t n_write_roots;
+    char *
+        write_rule_texts; /* the same for people, kept while the box runs: plan_write_rule_text() */
+    bool is_shared;       /* other boxes are at work in the workspace */
+    bool is_still;        /* but nothing in it has changed for a while */
     bool ignores_case; /* protected names are compared so: the policy or the file system wants it */
     bool has_own_tmp;  /* nothing of the host is at /tmp */
-    const char *sockets; /* of the host that may be connected to, for init: "DEV INO DEV INO " */
-    char *note;          /* a sentence about the view that somebody may not expect; NULL: none */
-    bool is_root_view;   /* the workspace is "/": plan/project.h */
-    struct plan_strings outside;   /* then: paths of the box that are not the workspace's */
-    struct plan_strings hidden;    /* then: names of its top level that may not be read */
-    struct plan_strings not_shown; /* then: names of its top level that are the box's own */
-    char *door_rules;              /* the same for init: plan/door_rules.h */
-    size_t door_rules_length;
+    char *note;        /* a sentence about the view that somebody may not expect; NULL: none */
+    bool is_root_view; /* the workspace is "/": plan/root_view.h */
+    struct plan_strings outside; /* then: paths of the box that are not the workspace's */
+    struct plan_strings hidden;  /* then: names of its top level that may not be read */
+    char *packed_rules;          /* the same for init: plan/rules/packed.h */
+    size_t packed_rules_length;
     const struct sock_filter *seccomp;
     unsigned short seccomp_length;
     struct plan_enforced enforced;
     enum plan_watch watch;
-    struct plan_traps *traps; /* what is watched by FUSE; NULL: nothing */
-    bool wants_traps;         /* and this plan makes them */
-    bool watch_memory;        /* no cgroup holds the memory limit: the supervisor samples */
+    struct plan_watchfs *watchfs; /* what is watched by FUSE; NULL: nothing */
+    bool wants_watchfs;           /* and this plan makes them */
+    bool watch_memory;            /* no cgroup holds the memory limit: the supervisor samples */
+    bool counts_pids; /* RLIMIT_NPROC holds the limit, and nobody says when it is reached */
     bool has_tty;
-    int *fds; /* sources, held so that their inode numbers stay theirs */
+    struct sources sources;
+    int *source_fds; /* one for each mount of the policy; 0: not opened yet */
+    int *fds;        /* sources, held so that their inode numbers stay theirs */
     size_t n_fds, fds_capacity;
     struct plan_chunk *chunks; /* everything above that is not borrowed */
     bool failed;               /* out of memory somewhere above */
@@ -299,7 +261,7 @@ struct plan_request {
     void *context;
     bool tty;
     enum plan_watch watch;                       /* at least so much */
-    bool traps;                                  /* what is hidden, by FUSE: trap_nodes.h */
+    bool watchfs;                                /* what is hidden, by FUSE: watchfs_nodes.h */
     bool is_for_reading;                         /* the plan will be shown, not run */
     bool cgroup_memory, cgroup_pids, cgroup_cpu; /* limits that a cgroup will hold */
     const char *cgroup_kind;                     /* "cgroup v2", "cgroup v1" */
@@ -322,11 +284,15 @@ void plan_release(struct plan *plan);
 void plan_done(struct plan *plan);
 
 /* Building. Text is copied into the plan; NULL results mean out of memory, noted in `failed`. */
-struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_stage stage);
+struct step *plan_add(struct plan *plan, enum step_kind kind, enum step_phase phase);
 char *plan_text(struct plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void *plan_memory(struct plan *plan, size_t size);
 char *plan_copy(struct plan *plan, const char *text);
 int plan_hold_fd(struct plan *plan, int fd); /* takes it; -ENOMEM leaves it the caller's */
+/* A mount source: O_PATH, the plan's; nothing of the kernel's. */
+int plan_open_source(struct plan *plan, const char *path, coop_error **err);
+/* That of the policy's mount with this number, opened once. */
+int plan_source(struct plan *plan, size_t mount, coop_error **err);
 
 /* The parts of compiling, in the order of the tree. */
 int plan_workspace(struct plan *plan, const struct host *host, const struct plan_request *request,
@@ -335,25 +301,31 @@ int plan_view(struct plan *plan, const struct plan_request *request, coop_error 
 int plan_environment(struct plan *plan, const struct plan_request *request, coop_error **err);
 int plan_landlock(struct plan *plan, const struct host *host, const struct plan_request *request,
                   coop_error **err);
-/* The wall, where plan_never_add() was called. */
-int plan_wall(struct plan *plan, const struct host *host, const struct plan_request *request,
-              coop_error **err);
-void plan_never_add(struct plan *plan, const struct plan_never *never);
-void plan_lift_add(struct plan *plan, const struct plan_never *exception);
-void plan_never_root(struct plan *plan, const char *root, int fd);
+/* The backstop, where plan_write_rule_add() was called. */
+int plan_backstop(struct plan *plan, const struct host *host, const struct plan_request *request,
+                  coop_error **err);
+void plan_write_rule_add(struct plan *plan, const struct plan_write_rule *write_rules);
+void plan_lift_add(struct plan *plan, const struct plan_write_rule *exception);
+void plan_write_root(struct plan *plan, const char *root, int fd);
 void plan_alias_add(struct plan *plan, const char *target, const char *canonical);
 /* The pattern and where it stands; false if there is no such rule. */
-bool plan_never_text(const struct plan *plan, int rule, const char **pattern, const char **origin);
-int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err);
+bool plan_write_rule_text(const struct plan *plan, int rule, const char **pattern,
+                          const char **origin);
+int plan_packed_rules(struct plan *plan, bool ignore_case, coop_error **err);
 void plan_limits(struct plan *plan, const struct host *host, const struct plan_request *request);
+void plan_watches(struct plan *plan);
 void plan_last_limits(struct plan *plan);
+/* Whether a limit that a cgroup should hold is held by something weaker. */
+bool plan_limit_fell_back(const struct plan *plan, coop_limit limit);
 /* network.c */
 int plan_network(struct plan *plan, const struct plan_request *request, coop_error **err);
+/* What enforces the mode where there are namespaces; the text of /etc/resolv.conf, NULL: the host's. */
+const char *plan_network_layer(const struct plan *plan);
+const char *plan_network_resolver(const struct plan *plan);
 void plan_gate_done(struct plan *plan);
 int plan_nat(struct plan *plan, coop_error **err);
 void plan_nat_done(struct plan *plan);
 int plan_command(struct plan *plan, const struct plan_request *request, coop_error **err);
 
 /* Words. */
-const char *step_name(enum step_kind kind);
 void plan_describe_step(const struct plan *plan, size_t index, char *out, size_t size);

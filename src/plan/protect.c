@@ -11,73 +11,83 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/project.h"
+#include "plan/protect_binds.h"
 #include "plan/protect_config.h"
 #include "plan/protect_private.h"
-#include "plan/protect_scan_private.h"
-#include "policy/path.h"
+#include "plan/root_view.h"
+#include "plan/secret_hide.h"
+#include "policy/path/path.h"
 #include "policy/protect.h"
+#include "protect/scan/scan_private.h"
 
 #define STILL_TRIES 20
 
 /* ---- where trees are seen */
 
-static void add_place(struct plan *plan, const char *mount, const char *target, const char *below,
-                      int root_fd, const struct protect_scan *scan)
+void protect_place_add(struct plan *plan, const struct shown_tree *place)
 {
     struct plan_protected *protected = plan->protected;
-    struct place *more =
+    struct shown_tree *more =
         reallocarray(protected->places, protected->n_places + 1, sizeof *protected->places);
 
-    if (!more || !target) {
+    if (!more || !place->target) {
         plan->failed = true;
         return;
     }
     protected->places = more;
-    protected->places[protected->n_places++] =
-        (struct place){ mount, target, below, root_fd, scan };
+    protected->places[protected->n_places++] = *place;
+}
+
+static void add_place(struct plan *plan, const char *mount, const char *target, const char *below,
+                      int root_fd, const struct protect_scan *scan)
+{
+    protect_place_add(
+        plan,
+        &(struct shown_tree){
+            .mount = mount, .target = target, .below = below, .root_fd = root_fd, .scan = scan });
 }
 
 /* The workspace, or a part of it, may be seen through other mounts as well. */
-static bool is_directory(const char *path)
+static bool is_directory(int fd)
 {
     struct stat st;
 
-    return stat(path, &st) < 0 || S_ISDIR(st.st_mode);
+    return fstat(fd, &st) < 0 || S_ISDIR(st.st_mode);
 }
 
-static void add_other_views(struct plan *plan)
+static int add_other_views(struct plan *plan, coop_error **err)
 {
     const coop_policy *policy = plan->policy;
     const struct protect_scan *scan = &plan->protected->workspace;
     char workspace[PATH_MAX] = "";
-    char link[64];
+    char source[PATH_MAX];
 
     for (size_t i = 0; i < policy->n_mounts; i++) {
         const struct policy_mount *mount = &policy->mounts[i];
 
         if (mount->kind != POLICY_BIND)
             continue;
-        auto_free char *source = realpath(mount->source, NULL);
-        if (!workspace[0]) {
-            (void)snprintf(link, sizeof link, "/proc/self/fd/%d", plan->workspace_fd);
-            ssize_t n = readlink(link, workspace, sizeof workspace - 1);
-            workspace[n > 0 ? n : 0] = '\0';
-        }
-        if (!source || !workspace[0])
-            continue;
+        int fd = plan_source(plan, i, err);
+        if (fd < 0)
+            return fd;
+        int r = workspace[0] ? 0 : source_name(plan->workspace_fd, workspace);
+        if (r == 0)
+            r = source_name(fd, source);
+        if (r < 0)
+            return fail(err, -r, "find the path of '%s' in '/proc'", mount->source);
         if (path_is_within(workspace, source)) {
             const char *rest = workspace + (strcmp(source, "/") == 0 ? 0 : strlen(source));
             const char *target = plan_text(plan, "%s%s", mount->target, rest);
 
             if (target && strcmp(target, plan->workspace_view) != 0)
                 add_place(plan, mount->target, target, "", plan->workspace_fd, scan);
-        } else if (path_is_within(source, workspace) && is_directory(source)) {
+        } else if (path_is_within(source, workspace) && is_directory(fd)) {
             /* A single file is what the owner named, and nothing more. */
             add_place(plan, mount->target, mount->target,
                       plan_copy(plan, source + strlen(workspace) + 1), plan->workspace_fd, scan);
         }
     }
+    return 0;
 }
 
 /* ---- what was found, as steps */
@@ -100,7 +110,7 @@ static const char *words_of(struct plan *plan, const struct protect_rule *rule)
 static struct step *add_step(struct plan *plan, enum step_kind kind, const char *path,
                              const struct protect_found *found)
 {
-    struct step *step = plan_add(plan, kind, STAGE_BOX);
+    struct step *step = plan_add(plan, kind, PHASE_BOX);
 
     step->target = path;
     step->dev = found->st.st_dev;
@@ -110,25 +120,25 @@ static struct step *add_step(struct plan *plan, enum step_kind kind, const char 
 }
 
 /* What tells when somebody wants it: 0 where there is no such thing, and an ordinary mask is put. */
-static unsigned add_trap(struct plan *plan, const struct place *place, const char *path,
-                         const struct step *step)
+static unsigned add_watched(struct plan *plan, const struct shown_tree *place, const char *path,
+                            const struct step *step)
 {
     bool is_directory = S_ISDIR(step->mode);
 
-    if (!plan->traps || !(is_directory || S_ISREG(step->mode)))
+    if (!plan->watchfs || !(is_directory || S_ISREG(step->mode)))
         return 0;
-    return plan_trap_add(
+    return plan_watchfs_add(
         plan,
-        &(struct trap_node){
+        &(struct watchfs_node){
             .path = plan_text(plan, "%s%s%s", place->target + 1, place->target[1] ? "/" : "", path),
-            .kind = TRAP_MASK,
+            .kind = WATCHFS_MASK,
             .mode = is_directory ? S_IFDIR : S_IFREG | (uint32_t)(step->mode & 0111),
-            .size = is_directory ? TRAP_EMPTY : step->value,
+            .size = is_directory ? WATCHFS_EMPTY : step->value,
             .mtime_ns = (int64_t)step->value2,
         });
 }
 
-static void add_mask(struct plan *plan, const struct place *place, const char *path,
+static void add_mask(struct plan *plan, const struct shown_tree *place, const char *path,
                      const struct protect_found *found)
 {
     const char *words = words_of(plan, found->rule);
@@ -139,7 +149,7 @@ static void add_mask(struct plan *plan, const struct place *place, const char *p
         (uint64_t)(found->st.st_mtim.tv_sec * INT64_C(1000000000) + found->st.st_mtim.tv_nsec);
     step->source = words;
     step->length = plan->n_masks++;
-    step->node = add_trap(plan, place, path, step);
+    step->node = add_watched(plan, place, path, step);
 }
 
 static void add_keep(struct plan *plan, const char *path, const struct protect_found *found)
@@ -150,7 +160,7 @@ static void add_keep(struct plan *plan, const char *path, const struct protect_f
 }
 
 /* As it is, or without the credentials in it; hidden where git itself would not read it. */
-static void add_config(struct plan *plan, const struct place *place, const char *path,
+static void add_config(struct plan *plan, const struct shown_tree *place, const char *path,
                        const struct protect_found *found)
 {
     auto_buffer struct buffer shown = { 0 };
@@ -161,7 +171,7 @@ static void add_config(struct plan *plan, const struct place *place, const char 
         return;
     }
     if (how == PROTECT_CONFIG_PLAIN) {
-        if (!found->is_nested || !plan->protected->has_door)
+        if (!found->is_nested || !plan->protected->has_notify)
             add_keep(plan, path, found);
         return;
     }
@@ -211,7 +221,7 @@ static int check_shown(const struct plan *plan, coop_error **err)
 }
 
 /* The path below the place, NULL: it is not seen there. */
-static const char *path_at(const struct place *place, const struct protect_found *found)
+static const char *path_at(const struct shown_tree *place, const struct protect_found *found)
 {
     size_t n = strlen(place->below);
 
@@ -222,7 +232,7 @@ static const char *path_at(const struct place *place, const struct protect_found
 }
 
 /* Whether the policy mounts something else there. */
-static bool is_covered(const struct plan *plan, const struct place *place, const char *path)
+static bool is_covered(const struct plan *plan, const struct shown_tree *place, const char *path)
 {
     const coop_policy *policy = plan->policy;
     char full[2 * PATH_MAX];
@@ -240,13 +250,33 @@ static bool is_covered(const struct plan *plan, const struct place *place, const
     return false;
 }
 
+/* Where a mount shows the workspace too, that has a place of its own. */
+static bool is_of_workspace(const struct plan *plan, const struct shown_tree *place,
+                            const char *path)
+{
+    const struct plan_protected *protected = plan->protected;
+    size_t n = place->target[1] ? strlen(place->target) : 0;
+
+    for (size_t i = 0; place->is_beside && i < protected->n_places; i++) {
+        const struct shown_tree *other = &protected->places[i];
+
+        if (!other->is_beside && strcmp(other->mount, place->mount) == 0 &&
+            path_is_within(other->target, place->target) && other->target[n] == '/' &&
+            is_in(path, other->target + n + 1))
+            return true;
+    }
+    return false;
+}
+
 /*
- * The door lets nobody write what belongs to a repository inside the tree; without mounts on it, it
+ * Notify lets nobody write what belongs to a repository inside the tree; without mounts on it, it
  * can still be removed. Its configuration is looked at all the same: there may be something to cover.
  */
-static bool is_left_to_door(const struct plan *plan, const struct protect_found *found)
+static bool is_left_to_door(const struct plan *plan, const struct shown_tree *place,
+                            const struct protect_found *found)
 {
-    return plan->protected->has_door && found->is_nested && found->kind != FOUND_GIT_CONFIG;
+    return plan->protected->has_notify && !place->is_read_only && found->is_nested &&
+           found->kind != FOUND_GIT_CONFIG;
 }
 
 /* Stays where it is, and what it is. */
@@ -261,24 +291,22 @@ static bool is_secret(const struct protect_found *found)
     return found->kind == FOUND_HIDE || found->kind == FOUND_LINK;
 }
 
-/* Where the workspace is the root, not all of it is seen, and its top level needs no masks to hide, nor
- * to hold links. */
-static bool is_beside_root(const struct plan *plan, const struct place *place,
+/* Where the workspace is the root, its top level needs no masks to hide, nor to hold links. */
+static bool is_beside_root(const struct plan *plan, const struct shown_tree *place,
                            const struct protect_found *found)
 {
     if (!plan->is_root_view || place->target[1])
         return false;
-    return !plan_project_shows(plan, found->path) ||
-           ((is_secret(found) || found->kind == FOUND_KEPT_LINK) && !strchr(found->path, '/'));
+    return (is_secret(found) || found->kind == FOUND_KEPT_LINK) && !strchr(found->path, '/');
 }
 
-static void emit_found(struct plan *plan, const struct place *place,
+static void emit_found(struct plan *plan, const struct shown_tree *place,
                        const struct protect_found *found, bool is_holding)
 {
     const char *path = is_beside_root(plan, place, found) ? NULL : path_at(place, found);
 
-    if (!path || is_held(found) != is_holding || is_left_to_door(plan, found) ||
-        is_covered(plan, place, path))
+    if (!path || is_held(found) != is_holding || is_left_to_door(plan, place, found) ||
+        is_covered(plan, place, path) || is_of_workspace(plan, place, path))
         return;
     path = plan_copy(plan, path);
     switch (found->kind) {
@@ -299,16 +327,16 @@ static void emit_found(struct plan *plan, const struct place *place,
     }
 }
 
-static void emit_place(struct plan *plan, const struct place *place)
+static void emit_place(struct plan *plan, const struct shown_tree *place)
 {
     size_t n = place->scan->n_found;
 
     if (n == 0)
         return;
-    plan_add(plan, STEP_PRISTINE, STAGE_BOX)->target = place->target + 1;
+    plan_add(plan, STEP_PRISTINE, PHASE_BOX)->target = place->target + 1;
     for (size_t i = 0; i < n; i++)
         emit_found(plan, place, &place->scan->found[i], true);
-    plan_add(plan, STEP_FREEZE, STAGE_BOX);
+    plan_add(plan, STEP_FREEZE, PHASE_BOX);
     for (size_t i = 0; i < n; i++)
         emit_found(plan, place, &place->scan->found[i], false);
 }
@@ -389,7 +417,7 @@ static size_t common_directories(const char *path, const char *last)
 }
 
 /* A directory that were moved away with something hidden in it could be read in the next box. */
-static void hold_hidden(struct plan *plan, const struct place *place, const char *root)
+static void hold_hidden(struct plan *plan, const struct shown_tree *place, const char *root)
 {
     const char *last = "/";
 
@@ -408,38 +436,104 @@ static void hold_hidden(struct plan *plan, const struct place *place, const char
 }
 
 /* A part of the workspace that is seen elsewhere: the same rules, also where it is seen only there. */
-static void add_alias(struct plan *plan, const struct place *place)
+static void add_alias(struct plan *plan, const struct shown_tree *place)
 {
     const char *view = plan->workspace_view[1] ? plan->workspace_view : "";
     const char *canonical = plan_text(plan, "%s/%s", view, place->below);
 
     plan_alias_add(plan, place->target, canonical);
     if (canonical && *plan->shown.below && !path_is_within(canonical, plan->shown.target))
-        plan_never_root(plan, canonical, -1);
+        plan_write_root(plan, canonical, -1);
 }
 
-static void add_never(struct plan *plan)
+struct home_mount {
+    struct plan *plan;
+    const struct policy_mount *mount;
+    size_t n;
+};
+
+static bool has_place(const struct plan *plan, const char *target)
+{
+    for (size_t i = 0; i < plan->protected->n_places; i++)
+        if (strcmp(plan->protected->places[i].target, target) == 0)
+            return true;
+    return false;
+}
+
+/* As at the top of a workspace: what a login runs is not made, whether it is there or not. */
+static int add_home(void *context, const char *rest)
+{
+    static const struct protect_scan nothing;
+    struct home_mount *home = context;
+    const char *target = home->mount->target;
+    const char *root = plan_text(home->plan, "%s%s", target[1] || !*rest ? target : "", rest);
+
+    home->n++;
+    if (root && !has_place(home->plan, root))
+        protect_write_rules(home->plan, home->plan->protected->rules, &nothing, root, -1);
+    return 0;
+}
+
+/* Directories above what is hidden in it: moved away, they would take it along. */
+static void hold_blocks(struct plan *plan, const struct policy_mount *mount)
+{
+    size_t n = strlen(mount->target);
+
+    for (size_t i = 0; i < plan->policy->n_mounts; i++) {
+        const struct policy_mount *block = &plan->policy->mounts[i];
+
+        if (block == mount || !path_is_within(block->target, mount->target) || !block->target[n])
+            continue;
+        for (const char *p = block->target + n + 1; (p = strchr(p, '/')); p++)
+            plan_strings_add(plan, &plan->held, block->target, (size_t)(p - block->target));
+    }
+}
+
+/* Homes, and files of coop's own, that can be written through mounts beside the workspace. */
+static void add_homes(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->policy->n_mounts; i++) {
+        const struct policy_mount *mount = &plan->policy->mounts[i];
+        char source[PATH_MAX];
+
+        if (mount->kind != POLICY_BIND || mount->read_only || !realpath(mount->source, source))
+            continue;
+        struct home_mount home = { plan, mount, 0 };
+        if (secret_each_home(source, add_home, &home) < 0)
+            plan->failed = true;
+        if (!protect_write_rules_own(plan, mount) && home.n == 0)
+            continue;
+        plan_write_root(plan, mount->target, -1); /* the backstop is around them too */
+        hold_blocks(plan, mount);
+    }
+}
+
+static void add_write_rule(struct plan *plan)
 {
     struct plan_protected *protected = plan->protected;
 
     for (size_t i = 0; i < protected->n_places; i++) {
-        const struct place *place = &protected->places[i];
+        const struct shown_tree *place = &protected->places[i];
         bool is_own = i == 0; /* the workspace, or what is shown of it */
 
+        if (place->is_read_only)
+            continue;
+
         if (place->scan == &protected->git)
-            protect_never_in_git(plan, place->target, place->root_fd);
+            protect_write_rules_in_git(plan, place->target, place->root_fd);
         else if (is_own || !*place->below)
-            protect_never(plan, protected->rules, place->scan,
-                          is_own ? plan->workspace_view : place->target, place->root_fd);
+            protect_write_rules(plan, protected->rules, place->scan,
+                                is_own ? plan->workspace_view : place->target, place->root_fd);
         else
             add_alias(plan, place);
         if (is_own || !*place->below)
             hold_hidden(plan, place, is_own ? plan->workspace_view : place->target);
-        /* Around a root the wall stands too: all of the mount is the door's. */
+        /* Around a root the backstop is too: all of the mount is notify's. */
         if (strcmp(place->mount, place->target) != 0)
-            plan_never_root(plan, place->mount, -1);
+            plan_write_root(plan, place->mount, -1);
     }
-    protect_never_mounts(plan);
+    protect_write_rules_mounts(plan);
+    add_homes(plan);
 }
 
 /* ---- looking */
@@ -478,7 +572,7 @@ static bool is_still(int root_fd, const struct protect_scan *scan)
 {
     auto_free bool *verified = calloc(scan->records.n + 1, sizeof *verified);
 
-    return verified && records_verify(root_fd, &scan->records, verified);
+    return verified && entries_verify(root_fd, &scan->records, verified);
 }
 
 /* Nothing has changed for a while, nor while we looked. */
@@ -548,6 +642,24 @@ static int look(struct plan *plan, coop_error **err)
     return r;
 }
 
+static int find_places(struct plan *plan, coop_error **err)
+{
+    struct plan_protected *protected = plan->protected;
+    int r = look(plan, err);
+
+    if (r < 0)
+        return fail_as(err, r, COOP_ERROR_SETUP);
+    r = check_shown(plan, err);
+    if (r < 0)
+        return r;
+    add_place(plan, plan->shown.target, plan->shown.target, plan->shown.below, plan->workspace_fd,
+              &protected->workspace);
+    if (plan->git.target)
+        add_place(plan, plan->git.target, plan->git.target, "", plan->git.fd, &protected->git);
+    r = add_other_views(plan, err);
+    return r < 0 ? r : protect_binds(plan, err);
+}
+
 int plan_protect(struct plan *plan, const struct plan_request *request, coop_error **err)
 {
     struct protect *rules = NULL;
@@ -567,24 +679,24 @@ int plan_protect(struct plan *plan, const struct plan_request *request, coop_err
     r = protect_take_blocks(rules, plan->policy, plan->workspace_view, err);
     if (r < 0)
         return r;
-    r = look(plan, err);
-    if (r < 0)
-        return fail_as(err, r, COOP_ERROR_SETUP);
-    r = check_shown(plan, err);
+    r = find_places(plan, err);
+    if (r == 0 && !protect_ignores_case(rules) && protect_binds_ignore_case(protected)) {
+        forget_look(protected);
+        protect_binds_done(protected);
+        protected->n_places = 0;
+        protect_ignore_case(rules);
+        r = find_places(plan, err);
+    }
     if (r < 0)
         return r;
-    add_place(plan, plan->shown.target, plan->shown.target, plan->shown.below, plan->workspace_fd,
-              &protected->workspace);
-    if (plan->git.target)
-        add_place(plan, plan->git.target, plan->git.target, "", plan->git.fd, &protected->git);
-    add_other_views(plan);
-    if (plan->tier == COOP_TIER_FULL) /* without the wall, the door would promise too much */
-        add_never(plan);
-    protected->has_door = plan->n_never > 0;
+    if (plan->tier == COOP_TIER_FULL) /* without the backstop, notify would promise too much */
+        add_write_rule(plan);
+    protected->has_notify = plan->n_write_rules > 0;
     if (protected->workspace.is_work_tree)
         exclude_hidden(plan);
     plan->n_mask_inodes =
-        2 * protected->n_places * (protected->workspace.n_found + protected->git.n_found);
+        2 * protected->n_places *
+        (protected->workspace.n_found + protected->git.n_found + protect_binds_n_found(protected));
     return 0;
 }
 
@@ -606,6 +718,7 @@ void plan_protect_done(struct plan *plan)
         return;
     protect_scan_done(&protected->workspace);
     protect_scan_done(&protected->git);
+    protect_binds_done(protected);
     protect_free(protected->rules);
     free(protected->places);
     free(protected);

@@ -8,13 +8,13 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/git_config_redact.h"
+#include "git_config/redact.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
 #define CONFIG_MAX ((size_t)1 << 20)
 
-static bool read_config(int root_fd, const char *path, struct buffer *out)
+bool protect_config_read(int root_fd, const char *path, struct buffer *out)
 {
     const struct kernel_open_how how = {
         .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
@@ -42,7 +42,7 @@ enum protect_config protect_config_show(int root_fd, const char *path, struct bu
     auto_buffer struct buffer text = { 0 };
     bool is_redacted = false;
 
-    if (!read_config(root_fd, path, &text) ||
+    if (!protect_config_read(root_fd, path, &text) ||
         git_config_redact(text.data, text.length, out, &is_redacted, NULL) < 0)
         return PROTECT_CONFIG_UNREADABLE;
     if (is_redacted)

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 struct buffer;
 
 enum protect_config {
@@ -13,3 +15,5 @@ enum protect_config {
 
 /* Appends what is shown of it to `out`, which is empty before; look at out->failed. */
 enum protect_config protect_config_show(int root_fd, const char *path, struct buffer *out);
+/* The text as it is; false: it cannot be read, or is too long. */
+bool protect_config_read(int root_fd, const char *path, struct buffer *out);

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "plan/protect_private.h"
-#include "plan/protect_scan_private.h"
+#include "protect/scan/scan_private.h"
 
 #define NEW_NAMES  (IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK)
 #define WRITTEN    IN_CLOSE_WRITE /* only where it matters: every file that is written would tell */
@@ -37,7 +37,7 @@ struct tree {
 };
 
 struct watched {
-    uint32_t record; /* RECORD_NONE: nothing */
+    uint32_t record; /* ENTRY_NONE: nothing */
     uint32_t tree;
 };
 
@@ -102,9 +102,11 @@ static bool copy_places(struct protect_watch *watch, const struct plan_protected
 {
     watch->places = calloc(protected->n_places, sizeof *watch->places);
     for (size_t i = 0; watch->places && i < protected->n_places; i++) {
-        const struct place *from = &protected->places[i];
-        struct place_copy *to = &watch->places[watch->n_places++];
+        const struct shown_tree *from = &protected->places[i];
 
+        if (from->is_beside) /* what appears there during the run is not noticed */
+            continue;
+        struct place_copy *to = &watch->places[watch->n_places++];
         to->target = strdup(from->target);
         to->below = strdup(from->below);
         to->tree = from->scan == &protected->git ? GIT : WORKSPACE;
@@ -188,7 +190,7 @@ static int remember(struct protect_watch *watch, int number, size_t record)
         if (!more)
             return -ENOMEM;
         for (size_t i = watch->n_watched; i < wanted; i++)
-            more[i].record = RECORD_NONE;
+            more[i].record = ENTRY_NONE;
         watch->watched = more;
         watch->n_watched = wanted;
     }
@@ -219,7 +221,7 @@ static void depends(void *context, size_t record)
 {
     struct protect_watch *watch = context;
     const struct tree *tree = &watch->trees[watch->current];
-    const char *path = records_path(&tree->scan->records, record);
+    const char *path = entries_path(&tree->scan->records, record);
     auto_close int fd = openat(tree->root_fd, *path ? path : ".",
                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -228,7 +230,7 @@ static void depends(void *context, size_t record)
 }
 
 static struct protect_scan_options options_of(struct protect_watch *watch, const struct tree *tree,
-                                              const struct scan_records *old)
+                                              const struct scan_entries *old)
 {
     return (struct protect_scan_options){
         .is_git_directory = tree->is_git_directory,
@@ -239,7 +241,7 @@ static struct protect_scan_options options_of(struct protect_watch *watch, const
     };
 }
 
-static int begin(struct protect_watch *watch, coop_error **err)
+int protect_watch_open(struct protect_watch *watch, coop_error **err)
 {
     if (watch->fd >= 0)
         return 0;
@@ -250,7 +252,7 @@ static int begin(struct protect_watch *watch, coop_error **err)
     return 0;
 }
 
-static int look_at_tree(struct protect_watch *watch, uint32_t i, const struct scan_records *old,
+static int look_at_tree(struct protect_watch *watch, uint32_t i, const struct scan_entries *old,
                         struct protect_scan *out, coop_error **err)
 {
     struct tree *tree = &watch->trees[i];
@@ -270,7 +272,7 @@ static int look_at_tree(struct protect_watch *watch, uint32_t i, const struct sc
 
 int protect_watch_start(struct protect_watch *watch, coop_error **err)
 {
-    int r = begin(watch, err);
+    int r = protect_watch_open(watch, err);
 
     for (uint32_t i = 0; r == 0 && i < N_TREES; i++) {
         struct tree *tree = &watch->trees[i];
@@ -294,8 +296,8 @@ int protect_watch_start(struct protect_watch *watch, coop_error **err)
 static int walk_new(struct protect_watch *watch, struct tree *tree, struct scan *scan,
                     size_t parent, const char *name, coop_error **err)
 {
-    struct scan_records *records = &tree->scan->records;
-    const struct records_walk how = {
+    struct scan_entries *records = &tree->scan->records;
+    const struct entries_walk how = {
         .root_fd = tree->root_fd,
         .protect = watch->rules,
         .is_git_directory = tree->is_git_directory,
@@ -304,11 +306,11 @@ static int walk_new(struct protect_watch *watch, struct tree *tree, struct scan 
         .context = watch,
     };
     size_t from = records->n;
-    int r = records_walk_below(&how, parent, name, records, err);
+    int r = entries_walk_below(&how, parent, name, records, err);
 
     for (size_t i = from; r == 0 && i < records->n; i++) {
         scan->depends = false;
-        r = scan_examine_record(scan, records, i, err);
+        r = scan_examine_entry(scan, records, i, err);
         if (scan->depends)
             depends(watch, i);
     }
@@ -316,7 +318,7 @@ static int walk_new(struct protect_watch *watch, struct tree *tree, struct scan 
 }
 
 /* What a link led to has been replaced: the link is asked again. */
-static int look_at_target(struct tree *tree, struct scan *scan, const struct scan_record *record,
+static int look_at_target(struct tree *tree, struct scan *scan, const struct scan_entry *record,
                           const char *path, coop_error **err)
 {
     int r = 0;
@@ -333,8 +335,8 @@ static int look_at_target(struct tree *tree, struct scan *scan, const struct sca
 static int look_at_name(struct protect_watch *watch, struct tree *tree, size_t record,
                         const struct inotify_event *event, coop_error **err)
 {
-    const struct scan_records *records = &tree->scan->records;
-    const char *directory = records_path(records, record);
+    const struct scan_entries *records = &tree->scan->records;
+    const char *directory = entries_path(records, record);
     size_t length = strlen(event->name);
     char path[PATH_MAX + NAME_MAX + 2];
     const struct protect_scan_options options = options_of(watch, tree, NULL);
@@ -350,7 +352,8 @@ static int look_at_name(struct protect_watch *watch, struct tree *tree, size_t r
     scan.capacity = tree->scan->n_found;
     scan.git_capacity = tree->scan->n_git_directories;
     (void)snprintf(path, sizeof path, "%s%s%s", directory, *directory ? "/" : "", event->name);
-    bool concerns = protect_concerns_name(watch->rules, event->name, length);
+    bool concerns = protect_concerns_name(watch->rules, event->name, length) ||
+                    protect_looks_at_modes(watch->rules, path, false);
     if (concerns)
         r = scan_examine_name(&scan, &records->items[record], path, err);
     if (r == 0 && scan.depends)
@@ -374,11 +377,11 @@ static int take_event(struct protect_watch *watch, const struct inotify_event *e
         watch->has_overflowed = true;
         return 0;
     }
-    if (event->wd < 0 || number >= watch->n_watched || watch->watched[number].record == RECORD_NONE)
+    if (event->wd < 0 || number >= watch->n_watched || watch->watched[number].record == ENTRY_NONE)
         return 0;
     const struct watched *watched = &watch->watched[number];
     if (event->mask & IN_IGNORED) {
-        watch->watched[number].record = RECORD_NONE;
+        watch->watched[number].record = ENTRY_NONE;
         return 0;
     }
     if (!event->len)
@@ -528,7 +531,7 @@ static int look_and_listen(struct protect_watch *watch, struct plan *plan, coop_
 {
     struct plan_protected *protected = plan->protected;
     bool has_git = plan->git.target && protect_has_defaults(protected->rules);
-    int r = begin(watch, err);
+    int r = protect_watch_open(watch, err);
 
     watch->rules = protected->rules;
     watch->trees[WORKSPACE].root_fd = plan->workspace_fd;

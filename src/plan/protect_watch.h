@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 #include "coop/error.h"
-#include "plan/protect_scan.h"
+#include "protect/scan/scan.h"
 
 struct plan;
 struct protect_watch;
@@ -30,6 +30,9 @@ void protect_watch_free(struct protect_watch *watch); /* NULL is fine */
 
 /* How long it will take to start, in directories. */
 size_t protect_watch_n_directories(const struct protect_watch *watch);
+
+/* Takes the inotify instance, before others of the user take the last one. Watches nothing yet. */
+int protect_watch_open(struct protect_watch *watch, coop_error **err);
 
 /* -ENOSPC or -EMFILE: the kernel watches no more. Anything else is as bad as a failed scan. */
 int protect_watch_start(struct protect_watch *watch, coop_error **err);

@@ -1,8 +1,9 @@
 /*
- * protect_never.c - what nobody inside may write or make, whether it is there or not
+ * protect_write_rules.c - what nobody inside may write or make, whether it is there or not
  *
- * The rules that keep, and for each git directory that the scan found inside the tree the same as for
- * the tree's own: not for any that could be there, or nobody could clone a repository inside.
+ * The rules that keep, for each git directory that the scan found inside the tree the same as for
+ * the tree's own, and for any .git that could be made as well: its configuration goes through the gate,
+ * so repositories can be made and cloned inside.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "plan/project.h"
 #include "plan/protect_private.h"
+#include "plan/root_view.h"
+#include "policy/path/path.h"
 
 /* Where rules are added: a tree, and which of the plan's exceptions hold there. */
 struct tree {
@@ -20,17 +22,24 @@ struct tree {
     size_t lifted_from, lifted_to;
 };
 
+static enum notify_review_kind gate_of(const struct protect_rule *rule)
+{
+    return rule->conditions & PROTECT_GIT_CONFIG      ? NOTIFY_GATE_CONFIG
+           : rule->conditions & PROTECT_GIT_COMMONDIR ? NOTIFY_GATE_COMMONDIR
+                                                      : NOTIFY_GATE_NONE;
+}
+
 /* `outweighs` as many of the exceptions. */
 static void add(const struct tree *tree, const char *pattern, const struct protect_rule *rule,
                 size_t outweighs)
 {
-    plan_never_add(tree->plan,
-                   &(struct plan_never){ .root = tree->root,
-                                         .pattern = pattern,
-                                         .origin = rule->origin,
-                                         .has_gate = rule->conditions & PROTECT_GIT_CONFIG,
-                                         .lifted_from = tree->lifted_from + outweighs,
-                                         .lifted_to = tree->lifted_to });
+    plan_write_rule_add(tree->plan,
+                        &(struct plan_write_rule){ .root = tree->root,
+                                                   .pattern = pattern,
+                                                   .origin = rule->origin,
+                                                   .gate = gate_of(rule),
+                                                   .lifted_from = tree->lifted_from + outweighs,
+                                                   .lifted_to = tree->lifted_to });
 }
 
 static void add_exceptions(struct tree *tree, struct protect *rules)
@@ -41,9 +50,9 @@ static void add_exceptions(struct tree *tree, struct protect *rules)
     for (size_t i = 0; i < n; i++) {
         const struct protect_rule *rule = protect_exception(rules, i);
 
-        plan_lift_add(tree->plan, &(struct plan_never){ .root = tree->root,
-                                                        .pattern = rule->pattern,
-                                                        .origin = rule->origin });
+        plan_lift_add(tree->plan, &(struct plan_write_rule){ .root = tree->root,
+                                                             .pattern = rule->pattern,
+                                                             .origin = rule->origin });
     }
     tree->lifted_to = tree->plan->n_lifts;
 }
@@ -90,6 +99,17 @@ static bool is_excepted(struct protect *rules, size_t i)
     return !protect_keeps(rules, pattern, false) && !protect_keeps(rules, pattern, true);
 }
 
+static void add_rules(const struct tree *tree, const char *before, const struct protect_rule *rules,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *pattern = plan_text(tree->plan, "%s%s", before, rules[i].pattern);
+
+        if (pattern)
+            add(tree, pattern, &rules[i], 0);
+    }
+}
+
 /* There, any exception outweighs the rules. */
 static void add_git_directory(const struct tree *tree, struct protect *rules, const char *directory)
 {
@@ -105,10 +125,22 @@ static void add_git_directory(const struct tree *tree, struct protect *rules, co
         if (pattern && path && !protect_shows(rules, path, true))
             add(tree, pattern, rule, 0);
     }
+    const char *before = *directory ? literal(plan, directory, "/") : "";
+    if (before)
+        add_rules(tree, before, protect_git_names, protect_n_git_names);
 }
 
-void protect_never(struct plan *plan, struct protect *rules, const struct protect_scan *scan,
-                   const char *root, int root_fd)
+/* Git directories that nobody has made yet. Any exception outweighs these as well. */
+static void add_any_git(struct tree *tree)
+{
+    plan_lift_add(tree->plan,
+                  &(struct plan_write_rule){ .root = tree->root, .pattern = PROTECT_GIT_SAMPLES });
+    tree->lifted_to++;
+    add_rules(tree, "", protect_git_anywhere, protect_n_git_anywhere);
+}
+
+void protect_write_rules(struct plan *plan, struct protect *rules, const struct protect_scan *scan,
+                         const char *root, int root_fd)
 {
     struct tree tree = { plan, root, 0, 0 };
 
@@ -123,13 +155,26 @@ void protect_never(struct plan *plan, struct protect *rules, const struct protec
         add_git_directory(&tree, rules, scan->git_directories[i]);
     for (size_t i = 0; i < scan->n_found; i++) {
         const struct protect_found *found = &scan->found[i];
-        const char *pattern = found->is_gitfile ? literal(plan, found->path, "") : NULL;
+        bool is_led_to = found->kind == FOUND_KEEP && strcmp(found->path, found->named) != 0;
+        const char *pattern =
+            found->is_gitfile || is_led_to ? literal(plan, found->path, "") : NULL;
 
         if (pattern)
-            add(&tree, pattern, found->rule, tree.lifted_to - tree.lifted_from);
+            add(&tree, pattern, found->rule, is_led_to ? 0 : tree.lifted_to - tree.lifted_from);
     }
-    if (plan->n_never > 0)
-        plan_never_root(plan, root, root_fd);
+    for (size_t i = 0; i < scan->n_absent; i++) {
+        static const struct protect_rule led = {
+            "what git's configuration or hooks lead to", COOP_PROTECT_KEEP, 0, { NULL, 0, 0 }
+        };
+        const char *pattern = literal(plan, scan->absent[i], "");
+
+        if (pattern)
+            add(&tree, pattern, &led, 0);
+    }
+    if (protect_has_defaults(rules))
+        add_any_git(&tree);
+    if (plan->n_write_rules > 0)
+        plan_write_root(plan, root, root_fd);
 }
 
 /* Where the box sees the mount, below the workspace's root; NULL: it is elsewhere. */
@@ -151,7 +196,7 @@ static void hold_above(struct plan *plan, const char *path)
         plan_strings_add(plan, &plan->held, path, (size_t)(p - path));
 }
 
-void protect_never_mounts(struct plan *plan)
+void protect_write_rules_mounts(struct plan *plan)
 {
     const char *view = plan->workspace_view;
 
@@ -161,23 +206,47 @@ void protect_never_mounts(struct plan *plan)
         const char *pattern = below && *below ? literal(plan, below, "") : NULL;
         const char *path = pattern ? plan_text(plan, "%s/%s", view[1] ? view : "", below) : NULL;
 
-        /* What a block names but is not there is nobody's secret: the box may make it. */
-        if (!path || faccessat(plan->workspace_fd, below, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+        /* What a block names but is not there is nobody's secret: the box may make it. What coop
+         * itself would obey is another matter. */
+        if (!path ||
+            (!mount->is_own && faccessat(plan->workspace_fd, below, F_OK, AT_SYMLINK_NOFOLLOW) < 0))
             continue;
         hold_above(plan, path);
         if (mount->kind != POLICY_BLOCK)
             continue;
-        plan_never_add(plan, &(struct plan_never){
-                                 .root = view, .pattern = pattern, .origin = mount->origin });
-        plan_never_root(plan, view, plan->workspace_fd);
+        plan_write_rule_add(plan, &(struct plan_write_rule){
+                                      .root = view, .pattern = pattern, .origin = mount->origin });
+        plan_write_root(plan, view, plan->workspace_fd);
     }
 }
 
-void protect_never_in_git(struct plan *plan, const char *root, int root_fd)
+bool protect_write_rules_own(struct plan *plan, const struct policy_mount *mount)
 {
-    const struct tree tree = { plan, root, 0, 0 };
+    size_t n = mount->target[1] ? strlen(mount->target) : 0;
+    bool is_any = false;
 
-    for (size_t i = 0; i < protect_n_git_defaults; i++)
-        add(&tree, protect_git_defaults[i].pattern, &protect_git_defaults[i], 0);
-    plan_never_root(plan, root, root_fd);
+    for (size_t i = 0; i < plan->policy->n_mounts; i++) {
+        const struct policy_mount *block = &plan->policy->mounts[i];
+
+        if (!block->is_own || !path_is_within(block->target, mount->target) || !block->target[n])
+            continue;
+        const char *pattern = literal(plan, block->target + n + 1, "");
+        if (!pattern)
+            return true;
+        plan_write_rule_add(plan, &(struct plan_write_rule){ .root = mount->target,
+                                                             .pattern = pattern,
+                                                             .origin = block->origin });
+        is_any = true;
+    }
+    return is_any;
+}
+
+void protect_write_rules_in_git(struct plan *plan, const char *root, int root_fd)
+{
+    struct tree tree = { plan, root, plan->n_lifts, plan->n_lifts };
+
+    add_rules(&tree, "", protect_git_defaults, protect_n_git_defaults);
+    add_rules(&tree, "", protect_git_names, protect_n_git_names);
+    add_any_git(&tree);
+    plan_write_root(plan, root, root_fd);
 }

@@ -1,4 +1,4 @@
-#include "project.h"
+#include "root_view.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/printable.h"
 #include "plan/protect.h"
+#include "policy/view/defaults.h"
 
 #define ENTRIES_MAX 50000 /* half of what the kernel mounts in one namespace by default */
 
@@ -34,17 +34,16 @@ static bool is_directory(int directory_fd, const struct dirent *entry)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct project_entry *x = a;
-    const struct project_entry *y = b;
+    const struct root_entry *x = a;
+    const struct root_entry *y = b;
 
     return strcmp(x->name, y->name);
 }
 
-int plan_project_list(struct plan *plan, struct project_entry **out, size_t *out_n,
-                      coop_error **err)
+int plan_root_view_list(struct plan *plan, struct root_entry **out, size_t *out_n, coop_error **err)
 {
     __attribute__((cleanup(close_directory))) DIR *directory = NULL;
-    auto_free struct project_entry *entries = NULL;
+    auto_free struct root_entry *entries = NULL;
     size_t n = 0;
     size_t capacity = 0;
     int fd = openat(plan->workspace_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -62,14 +61,14 @@ int plan_project_list(struct plan *plan, struct project_entry **out, size_t *out
                              plan->workspace, ENTRIES_MAX);
         if (n == capacity) {
             capacity = capacity ? 2 * capacity : 64;
-            struct project_entry *grown = reallocarray(entries, capacity, sizeof *grown);
+            struct root_entry *grown = reallocarray(entries, capacity, sizeof *grown);
 
             if (!grown)
                 return fail_no_memory(err);
             entries = grown;
         }
         entries[n++] =
-            (struct project_entry){ plan_copy(plan, entry->d_name), is_directory(fd, entry) };
+            (struct root_entry){ plan_copy(plan, entry->d_name), is_directory(fd, entry) };
     }
     if (errno)
         return fail(err, errno, "read the directory '%s'", plan->workspace);
@@ -120,9 +119,9 @@ static void add_hidden(void *context, const char *name)
     plan_strings_add(plan, &plan->hidden, name, strlen(name));
 }
 
-void plan_project_take(struct plan *plan)
+void plan_root_view_take(struct plan *plan)
 {
-    struct step *step = plan_add(plan, STEP_PROJECT, STAGE_BOX);
+    struct step *step = plan_add(plan, STEP_ROOT_VIEW, PHASE_BOX);
     struct stat st;
 
     if (fstat(plan->workspace_fd, &st) < 0)
@@ -136,35 +135,30 @@ void plan_project_take(struct plan *plan)
     plan_protect_each_hidden(plan, add_hidden, plan);
 }
 
-bool plan_project_hides(const struct plan *plan, const char *name)
+void plan_root_view_reserve(struct plan *plan)
+{
+    const struct origin origin = { "built in", 0, 0 };
+
+    for (const struct view_default *row = view_rows(plan->policy); row->path; row++) {
+        size_t n = 1 + strcspn(row->path + 1, "/");
+
+        if (has_string(plan->outside.text, row->path, n)) /* there, and what is mounted in it */
+            continue;
+        const char *name = plan_text(plan, "%.*s", (int)n - 1, row->path + 1);
+        if (name)
+            plan_write_rule_add(plan, &(struct plan_write_rule){ .root = plan->workspace_view,
+                                                                 .pattern = name,
+                                                                 .origin = origin });
+    }
+}
+
+bool plan_root_view_hides(const struct plan *plan, const char *name)
 {
     return has_string(plan->hidden.text, name, strlen(name));
 }
 
-bool plan_project_shows(const struct plan *plan, const char *path)
-{
-    return !has_string(plan->not_shown.text, path, strcspn(path, "/"));
-}
-
-void plan_project_note(struct plan *plan)
-{
-    auto_buffer struct buffer text = { 0 };
-
-    if (!plan->not_shown.length)
-        return;
-    buffer_append_string(&text, "not shown of '");
-    printable_append(&text, plan->workspace, strlen(plan->workspace));
-    buffer_append_string(&text, "', because the box has its own: ");
-    for (const char *p = plan->not_shown.text; *p; p += strlen(p) + 1) {
-        buffer_append_string(&text, p == plan->not_shown.text ? "" : ", ");
-        printable_append(&text, p, strlen(p));
-    }
-    plan->note = buffer_take_string(&text);
-    plan->failed |= !plan->note;
-}
-
 /* Patterns that begin with a slash are about the top level only. */
-void plan_project_exclude(struct plan *plan)
+void plan_root_view_exclude(struct plan *plan)
 {
     auto_buffer struct buffer text = { 0 };
 

@@ -1,5 +1,6 @@
-#include "plan/project.h"
+#include "plan/root_view.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static int find(const struct plan *plan, enum step_kind kind, const char *target
     return -1;
 }
 
-/* A directory with src/, bin/, README and .env; the caller removes it. */
+/* A directory with src/, README and .env; the caller removes it. */
 static void make_project(char path[PROJECT_PATH])
 {
     const char *base = getenv("TMPDIR");
@@ -46,7 +47,7 @@ static void make_project(char path[PROJECT_PATH])
     (void)snprintf(path, PROJECT_PATH, "%.200s/coop-project.XXXXXX", base ? base : "/tmp");
     CHECK(mkdtemp(path) != NULL);
     auto_close int fd = open(path, O_PATH | O_DIRECTORY);
-    CHECK(mkdirat(fd, "src", 0755) == 0 && mkdirat(fd, "bin", 0755) == 0);
+    CHECK(mkdirat(fd, "src", 0755) == 0);
     auto_close int readme = openat(fd, "README", O_CREAT | O_WRONLY, 0644);
     auto_close int env = openat(fd, ".env", O_CREAT | O_WRONLY, 0600);
     CHECK(readme >= 0 && env >= 0);
@@ -59,7 +60,6 @@ static void remove_project(const char *path)
     (void)unlinkat(fd, "README", 0);
     (void)unlinkat(fd, ".env", 0);
     (void)unlinkat(fd, "src", AT_REMOVEDIR);
-    (void)unlinkat(fd, "bin", AT_REMOVEDIR);
     CHECK(rmdir(path) == 0);
 }
 
@@ -106,18 +106,45 @@ TEST(entries_are_shown_beside_what_the_box_has)
     CHECK(compile(&plan, policy, &host) == 0);
     CHECK_STR(plan.workspace_view, "/");
     CHECK_STR(plan.directory, "/");
-    CHECK(find(&plan, STEP_SHOW, "src") > find(&plan, STEP_PROJECT, NULL));
+    CHECK(find(&plan, STEP_SHOW, "src") > find(&plan, STEP_ROOT_VIEW, NULL));
     CHECK(find(&plan, STEP_SHOW, "README") > 0);
-    CHECK(find(&plan, STEP_SHOW, "bin") < 0 && has(&plan.not_shown, "bin"));
-    CHECK(plan.note && strstr(plan.note, "', because the box has its own: bin"));
     CHECK(find(&plan, STEP_PROC, NULL) > find(&plan, STEP_SHOW, "src")); /* it covers the project */
     CHECK(has(&plan.outside, "/usr") && has(&plan.outside, "/bin") && has(&plan.outside, "/proc"));
     CHECK(!has(&plan.outside, "/src"));
     CHECK(plan.steps[find(&plan, STEP_SHOW, ".env")].flags & STEP_HIDDEN);
     CHECK(has(&plan.hidden, ".env") && find(&plan, STEP_MASK, ".env") < 0);
-    CHECK(!plan_project_shows(&plan, "bin/tool") && plan_project_shows(&plan, "binary/x"));
     CHECK(strstr(plan.git_excludes, "/usr\n") && strstr(plan.git_excludes, "/.env\n") == NULL);
     plan_done(&plan);
+    coop_policy_free(policy);
+    remove_project(path);
+}
+
+/* Hidden from commands, git would record their removal. */
+TEST(names_of_the_boxs_own_are_refused)
+{
+    static const char *const names[] = { "bin", "lib",  "etc", "var",  "tmp",   "run",
+                                         "dev", "proc", "usr", "sbin", "lib64", "nix" };
+    char path[PROJECT_PATH];
+    coop_policy *policy = NULL;
+
+    make_project(path);
+    auto_close int fd = open(path, O_PATH | O_DIRECTORY);
+    CHECK(coop_policy_new(&policy, NULL) == 0);
+    CHECK(coop_policy_set_root(policy, path, false, NULL) == 0);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct plan plan = { 0 };
+
+        CHECK(symlinkat("nowhere", fd, names[i]) == 0);
+        CHECK(compile(&plan, policy, &host) == -EEXIST);
+        plan_done(&plan);
+        CHECK(unlinkat(fd, names[i], 0) == 0);
+    }
+    CHECK(coop_policy_set_restrict(policy, "src", NULL) == 0); /* nothing else is shown */
+    CHECK(symlinkat("nowhere", fd, "lib") == 0);
+    struct plan plan = { 0 };
+    CHECK(compile(&plan, policy, &host) == 0);
+    plan_done(&plan);
+    CHECK(unlinkat(fd, "lib", 0) == 0);
     coop_policy_free(policy);
     remove_project(path);
 }
@@ -139,7 +166,7 @@ TEST(mounts_and_blocks_over_an_entry_are_not_the_projects)
     CHECK(has(&plan.outside, "/README") && !has(&plan.outside, "/src"));
     CHECK(find(&plan, STEP_MAKE_DIRECTORY, "cache/u") > 0);
     CHECK(find(&plan, STEP_MAKE_DIRECTORY, "src") < 0); /* nothing is made where the project is */
-    CHECK(plan.steps[find(&plan, STEP_PROJECT, NULL)].flags & STEP_READ_ONLY);
+    CHECK(plan.steps[find(&plan, STEP_ROOT_VIEW, NULL)].flags & STEP_READ_ONLY);
     plan_done(&plan);
     coop_policy_free(policy);
     remove_project(path);

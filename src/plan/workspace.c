@@ -17,11 +17,13 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "plan/git_layout.h"
 #include "plan/kernel_files.h"
 #include "plan/plan.h"
-#include "policy/path.h"
-#include "policy/view_defaults.h"
+#include "plan/workspace_check.h"
+#include "policy/path/path.h"
+#include "policy/view/defaults.h"
+#include "policy/view/place.h"
+#include "survey/git_layout.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -80,18 +82,19 @@ static bool is_root_directory(const struct stat *st)
 
 static int open_workspace(struct plan *plan, const char *asked, coop_error **err)
 {
-    int fd = open(asked, O_PATH | O_CLOEXEC);
+    plan->sources = (struct sources){ .policy = plan->policy, .workspace_fd = -1, .git_fd = -1 };
+    int fd = sources_open(&plan->sources, "the workspace", asked, err);
 
-    if (fd < 0 && errno == ENOENT)
+    if (fd == -ENOENT)
         return bad_workspace(err, ENOENT, asked, "does not exist");
     if (fd < 0)
-        return fail_as(err, fail(err, errno, "open the workspace '%s'", asked),
-                       COOP_ERROR_BAD_POLICY);
-    int r = fd_lift(&fd);
-    if (r < 0 || plan_hold_fd(plan, fd) < 0) {
+        return fd;
+    if (plan_hold_fd(plan, fd) < 0) {
         (void)close(fd);
         return fail_no_memory(err);
     }
+    sources_done(&plan->sources); /* from here on the workspace is one of the places */
+    plan->sources.workspace_fd = fd;
     return fd;
 }
 
@@ -166,7 +169,8 @@ static int restrict_workspace(struct plan *plan, coop_error **err)
                                        .target = plan_text(plan, "%s/%s", view, below),
                                        .below = below,
                                        .fd = fd };
-    if (plan->policy->root && view_default_takes(plan->policy->restrict_to))
+    if (plan->policy->root &&
+        view_default_takes(view_rows(plan->policy), plan->policy->restrict_to))
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "the root '%s' is restricted to '%s', but the box has its own there",
                          plan->workspace, plan->policy->restrict_to);
@@ -180,6 +184,25 @@ static int choose_shown(struct plan *plan, coop_error **err)
     return plan->policy->restrict_to ? restrict_workspace(plan, err) : 0;
 }
 
+/* Nothing else of the view is there or around it: a link could not be made, or would be made elsewhere. */
+static bool is_free(const coop_policy *policy, const char *path)
+{
+    for (size_t i = 0; i < policy->n_mounts; i++)
+        if (path_is_within(path, policy->mounts[i].target))
+            return false;
+    return view_default(policy, path) == VIEW_NOTHING;
+}
+
+/* For commands that name files as the host has them. */
+static void link_own_path(struct plan *plan)
+{
+    char own[PATH_MAX];
+
+    if (plan->policy->links_own_path && !plan->policy->root &&
+        name_of(plan->workspace_fd, own, NULL) == 0 && is_free(plan->policy, own))
+        plan->git.link = plan_copy(plan, own);
+}
+
 /* A git directory elsewhere comes along; some only work where the workspace is on the host. */
 static int find_git(struct plan *plan, bool *same_path, coop_error **err)
 {
@@ -188,9 +211,11 @@ static int find_git(struct plan *plan, bool *same_path, coop_error **err)
     git_layout_find(plan->workspace_fd, &layout);
     if (layout.has_worktrees && !*same_path)
         plan->git.link = plan_copy(plan, layout.workspace);
+    else if (!*same_path)
+        link_own_path(plan);
     if (!layout.is_outside)
         return plan->failed ? fail_no_memory(err) : 0;
-    plan->git.fd = layout.fd;
+    plan->git.fd = plan->sources.git_fd = layout.fd;
     if (plan_hold_fd(plan, layout.fd) < 0) {
         (void)close(layout.fd);
         return fail_no_memory(err);
@@ -214,10 +239,10 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
 
     plan->is_root_view = is_root && !plan->policy->restrict_to;
     if (plan->policy->root && plan->tier == COOP_TIER_LANDLOCK)
-        return fail_kind(err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
-                         "the directory '%s' cannot be the root: this host refuses the namespaces "
-                         "that it takes",
-                         asked);
+        return fail_kind(
+            err, COOP_ERROR_NOT_AVAILABLE, ENOTSUP,
+            "the directory '%s' cannot be the root: this host refuses the namespaces that it needs",
+            asked);
     if (!asked) {
         int r = name_current(current, err);
 
@@ -239,6 +264,10 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
     if (plan->tier > COOP_TIER_NONE) {
         int r = kernel_files_refuse(fd, "the workspace", asked, err);
 
+        if (r == 0)
+            r = workspace_check(plan->policy, fd, asked, err);
+        if (r == 0)
+            r = workspace_check_index(plan->policy, fd, asked, err);
         if (r < 0)
             return r;
     }
@@ -260,6 +289,8 @@ int plan_workspace(struct plan *plan, const struct host *host, const struct plan
             return r;
     }
     plan->workspace_view = is_root ? "/" : same_path ? plan->workspace : "/work";
+    if (plan->git.link && !is_root && path_is_within(plan->git.link, plan->workspace_view))
+        plan->git.link = NULL; /* it would be made in the workspace itself */
     int r = choose_shown(plan, err);
     if (r < 0)
         return r;

@@ -115,8 +115,8 @@ TEST(read_only_is_so_in_mounts_and_rules)
     CHECK(compile(&host) == 0);
     CHECK(bind_at("work")->flags & STEP_READ_ONLY);
     CHECK(allowed("/work") == 0); /* what "/" has: reading */
-    for (size_t i = 0; i < plan.n_never_roots; i++)
-        CHECK(plan.never_roots[i].fd < 0); /* nobody writes for git from outside either */
+    for (size_t i = 0; i < plan.n_write_roots; i++)
+        CHECK(plan.write_roots[i].fd < 0); /* nobody writes for git from outside either */
     CHECK(coop_policy_set_mode(policy, COOP_MODE_PREFERRED, NULL) == 0);
     CHECK(compile(&poor) == 0);
     CHECK(allowed(workspace) & LANDLOCK_READ_FILE && !(allowed(workspace) & LANDLOCK_WRITE_FILE));
@@ -126,7 +126,6 @@ TEST(read_only_is_so_in_mounts_and_rules)
 /* There the rule's path is looked up when somebody could have exchanged the directory. */
 TEST(without_namespaces_the_rule_is_about_the_directory_that_was_found)
 {
-    struct stat found;
     struct stat meant;
 
     start();
@@ -135,16 +134,11 @@ TEST(without_namespaces_the_rule_is_about_the_directory_that_was_found)
     CHECK(compile(&poor) == 0);
     CHECK(allowed(workspace) == 0);
     size_t i = 0;
-    while (i < plan.landlock.n_rules &&
-           strncmp(plan.landlock.rules[i].path, "/proc/self/fd/", 14) != 0)
+    while (i < plan.landlock.n_rules && !plan.landlock.rules[i].is_opened)
         i++;
     CHECK(i < plan.landlock.n_rules);
     CHECK(fstatat(workspace_fd, "src", &meant, 0) == 0);
-    CHECK(renameat(workspace_fd, "src", workspace_fd, "old") == 0);
-    CHECK(symlinkat("/", workspace_fd, "src") == 0);
-    CHECK(stat(plan.landlock.rules[i].path, &found) == 0 && found.st_ino == meant.st_ino);
-    CHECK(unlinkat(workspace_fd, "src", 0) == 0);
-    CHECK(renameat(workspace_fd, "old", workspace_fd, "src") == 0);
+    CHECK(plan.landlock.rules[i].dev == meant.st_dev && plan.landlock.rules[i].ino == meant.st_ino);
     end();
 }
 

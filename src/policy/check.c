@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/mount_table.h"
-#include "policy/path.h"
+#include "policy/path/mount_table.h"
+#include "policy/path/path.h"
 
 /* ---- lists of texts */
 
@@ -116,7 +116,7 @@ static void both_hosts(const struct said *one, const struct said *two, struct fi
                  two->origin.line);
 }
 
-void check_network(const struct config *config, struct findings *findings)
+void policy_check_network(const struct config *config, struct findings *findings)
 {
     size_t n_allowed = 0;
     size_t n_denied = 0;
@@ -136,8 +136,8 @@ void check_network(const struct config *config, struct findings *findings)
 
 /* ---- commands */
 
-void check_commands(const struct config *config, const coop_policy *policy,
-                    struct findings *findings)
+void policy_check_commands(const struct config *config, const coop_policy *policy,
+                           struct findings *findings)
 {
     struct config_names names = config_names(config, "commands");
     const char *name = config_names_next(&names);
@@ -258,6 +258,6 @@ void check_policy(const struct config *config, const coop_policy *policy,
     check_root(config, host->workspace ? host->workspace : "/", findings);
     check_protect(policy, findings);
     check_environment(config, findings);
-    check_network(config, findings);
-    check_commands(config, policy, findings);
+    policy_check_network(config, findings);
+    policy_check_commands(config, policy, findings);
 }

@@ -33,10 +33,10 @@ void check_protect(const coop_policy *policy, struct findings *findings);
 /* Variables that are set and passed, or listed twice. */
 void check_environment(const struct config *config, struct findings *findings);
 /* Hosts that no gate asks about, or both allowed and denied. */
-void check_network(const struct config *config, struct findings *findings);
+void policy_check_network(const struct config *config, struct findings *findings);
 /* [commands]: contradictions, and rules that nobody asks. */
-void check_commands(const struct config *config, const coop_policy *policy,
-                    struct findings *findings);
+void policy_check_commands(const struct config *config, const coop_policy *policy,
+                           struct findings *findings);
 /* Users, groups, and whom cron entries run for. */
 void check_people(const struct config *config, const struct policy_people *people,
                   struct findings *findings);

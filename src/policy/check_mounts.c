@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "policy/check.h"
-#include "policy/path.h"
-#include "policy/view_place.h"
+#include "policy/path/path.h"
+#include "policy/view/place.h"
 
 static const char *rest_of(const char *path, const char *ancestor)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "glob/glob.h"
 #include "policy/check.h"
-#include "policy/glob.h"
 #include "policy/protect.h"
 
 #define COMPARED_MAX 2000 /* rules: each is asked about each */

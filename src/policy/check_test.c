@@ -1,3 +1,4 @@
+/* worlds: user */
 /* Each check is made to fire once, and to be silent once. */
 #include "policy/check.h"
 
@@ -5,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "test/check.h"
 
 static const struct check_host host = { "/home/u/ws", "/home/u" };

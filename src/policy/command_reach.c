@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 
 int command_reach_init(struct command_reach *reach, const coop_policy *policy,
                        const char *workspace_view)
@@ -56,7 +56,7 @@ int command_reach_check(void *opaque, const char *path, bool may_write)
     int r = absolute(reach, path, &whole);
     if (r < 0 || !whole)
         return r < 0 ? r : 1;
-    r = path_resolve("path", whole, &normal, &err);
+    r = path_resolve_in_box("path", whole, &normal, &err);
     if (r < 0)
         return r == -ENOMEM ? r : 1;
     struct view_place place = view_find(reach->index, normal);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "policy/view_place.h"
+#include "policy/view/place.h"
 
 struct command_reach {
     struct view_index *index;

@@ -53,7 +53,7 @@ int policy_take_commands(coop_policy *policy, struct command_rules *rules, coop_
     command_rules_done(&policy->commands.rules);
     policy->commands.rules = *rules;
     *rules = (struct command_rules){ 0 };
-    policy->set |= POLICY_SET_COMMANDS;
+    policy_mark(policy, SETTING_COMMANDS);
     int r = 0;
     for (size_t i = 0; r == 0 && i < policy->commands.rules.n; i++)
         r = keep_origins(policy, &policy->commands.rules.items[i], err);
@@ -90,7 +90,7 @@ int coop_policy_set_command_strength(coop_policy *policy, coop_command_strength 
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad command strength %d",
                          (int)strength);
     policy->commands.strength = strength;
-    policy->set |= POLICY_SET_COMMAND_STRENGTH;
+    policy_mark(policy, SETTING_COMMANDS_STRENGTH);
     return 0;
 }
 
@@ -98,7 +98,7 @@ static int find_or_add(coop_policy *policy, const char *name, struct command_rul
                        coop_error **err)
 {
     *out = name ? command_rules_find(&policy->commands.rules, name) : NULL;
-    policy->set |= POLICY_SET_COMMANDS;
+    policy_mark(policy, SETTING_COMMANDS);
     return *out ? 0
                 : command_rules_add(&policy->commands.rules, name ? name : "", by_call, out, err);
 }

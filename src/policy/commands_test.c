@@ -1,5 +1,7 @@
 /*
  * The policy's part about commands: from a configuration, copied, digested, narrowed.
+ *
+ * worlds: user
  */
 #include "commands.h"
 
@@ -9,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "config/config.h"
-#include "config/toml.h"
-#include "policy/narrow.h"
+#include "config/toml/toml.h"
+#include "policy/narrow/narrow.h"
 #include "test/check.h"
 
 static void free_policy(coop_policy **policy)

@@ -131,7 +131,7 @@ static void give(const struct config *config, const struct secret_request *reque
     if (find_secret(config, name, findings) < 0)
         return;
     if (!request->is_for_reading && secrets_read(config, text(config, KEY("secret"), name),
-                                                 request->workspace, &value, findings) < 0)
+                                                 request->places, &value, findings) < 0)
         return;
     (void)add(config, name, value ? value : NOT_FETCHED, policy, findings);
 }
@@ -146,7 +146,7 @@ static void choose_network(const struct config *config, coop_policy *policy,
         origin.name)
         return;
     (void)coop_policy_set_network(policy, COOP_NETWORK_GATE, NULL); /* cannot fail */
-    if (policy_note(policy, POLICY_NOTE_NETWORK, policy->credentials[0].origin, NULL) < 0)
+    if (policy_note(policy, SETTING_SANDBOX_NETWORK, policy->credentials[0].origin, NULL) < 0)
         findings->failed = true;
 }
 

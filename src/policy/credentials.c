@@ -8,11 +8,11 @@
 #include "base/cleanup.h"
 #include "base/credential.h"
 #include "base/error.h"
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 #include "base/secret_memory.h"
 #include "policy/env_rules.h"
-#include "policy/narrow_private.h"
-#include "policy/path.h"
+#include "policy/narrow/private.h"
+#include "policy/path/path.h"
 
 #define HTTPS_PORT     443
 #define DEFAULT_HEADER "Authorization"
@@ -193,10 +193,10 @@ static bool fill(struct policy_credential *to, const coop_credential *from,
 /* Whoever names one wants the gate, unless another network was chosen. */
 static void want_gate(coop_policy *policy)
 {
-    if (policy->set & POLICY_SET_NETWORK)
+    if (policy_is_set(policy, SETTING_SANDBOX_NETWORK))
         return;
     policy->network = COOP_NETWORK_GATE;
-    policy->set |= POLICY_SET_NETWORK;
+    policy_mark(policy, SETTING_SANDBOX_NETWORK);
 }
 
 int policy_add_credential(coop_policy *policy, const coop_credential *credential,
@@ -305,7 +305,7 @@ static bool has(const coop_policy *policy, const struct policy_credential *crede
 /* Whoever names hosts or credentials wants these and no others. */
 int policy_overlay_credentials(const coop_policy *request, coop_policy *child, coop_error **err)
 {
-    if (request->n_credentials == 0 && !(request->set & POLICY_SET_HOSTS))
+    if (request->n_credentials == 0 && !policy_is_set(request, SETTING_NETWORK_ALLOW))
         return 0;
     policy_free_credentials(child);
     return policy_copy_credentials(request, child, err);

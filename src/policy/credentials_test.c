@@ -1,9 +1,10 @@
+/* worlds: user */
 #include "policy/credentials.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "policy/narrow.h"
+#include "policy/narrow/narrow.h"
 #include "test/check.h"
 
 static const coop_credential usual = { .size = sizeof usual,

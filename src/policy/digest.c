@@ -4,6 +4,9 @@
 
 #include "base/sha256.h"
 #include "policy/credentials.h"
+#include "policy/network_mode.h"
+#include "policy/setting.h"
+#include "policy/view/defaults.h"
 
 /* Each part is written with its length, so that no two policies give the same bytes. */
 static void add_bytes(struct sha256 *hash, const char *text)
@@ -53,7 +56,7 @@ static void add_hosts(struct sha256 *hash, const coop_policy *policy)
 {
     char text[HOST_RULE_TEXT_MAX];
 
-    if (policy->network != COOP_NETWORK_GATE && policy->network != COOP_NETWORK_NAT)
+    if (!network_mode(policy)->has_rules)
         return;
     add_number(hash, policy->n_hosts);
     for (size_t i = 0; i < policy->n_hosts; i++) {
@@ -68,6 +71,16 @@ static void add_hosts(struct sha256 *hash, const coop_policy *policy)
     }
     add_number(hash, policy->proxy_env);
     add_number(hash, policy->require_sni);
+}
+
+/* The usual view adds nothing. */
+static void add_view(struct sha256 *hash, const coop_policy *policy)
+{
+    for (const struct view_default *row = policy->view; row && row->path; row++) {
+        add_bytes(hash, row->path);
+        add_number(hash, row->origin);
+        add_bytes(hash, row->text);
+    }
 }
 
 /* Never the values: a digest is shown. */
@@ -87,6 +100,20 @@ static void add_credentials(struct sha256 *hash, const coop_policy *policy)
     }
 }
 
+/* Settings that came later count where they differ from their default: older policies keep their digest. */
+static void add_stored(struct sha256 *hash, const coop_policy *policy)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const struct policy_setting *setting = &policy_settings[i];
+        uint64_t value = policy_get(policy, (enum setting)i);
+
+        if (!setting->is_stored || value == setting->fallback)
+            continue;
+        add_bytes(hash, setting->key ? setting->key : setting->flag);
+        add_number(hash, value);
+    }
+}
+
 void digest_policy(const coop_policy *policy, char out[65])
 {
     unsigned char bytes[SHA256_BYTES];
@@ -103,7 +130,9 @@ void digest_policy(const coop_policy *policy, char out[65])
     add_number(&hash, policy->same_path);
     add_number(&hash, policy->has_uid ? policy->uid : UINT64_MAX);
     add_number(&hash, policy->host_sockets);
+    add_number(&hash, policy->whole_home);
     add_number(&hash, policy->network);
+    add_view(&hash, policy);
     add_hosts(&hash, policy);
     add_credentials(&hash, policy);
     add_number(&hash, policy->mode);
@@ -144,6 +173,7 @@ void digest_policy(const coop_policy *policy, char out[65])
         add_bytes(&hash, policy->protects[i].pattern);
     }
     add_commands(&hash, &policy->commands);
+    add_stored(&hash, policy);
     sha256_final(&hash, bytes);
     sha256_hex(bytes, out);
 }

@@ -279,6 +279,7 @@ static const struct {
     { "CAMPAIGN", offsetof(struct env_facts, campaign) },
     { "PROVIDER", offsetof(struct env_facts, provider) },
     { "SOCKET", offsetof(struct env_facts, socket) },
+    { "MEMORY", offsetof(struct env_facts, memory) },
 };
 
 static const char *fact(const struct env_facts *facts, size_t i)
@@ -320,70 +321,5 @@ int env_inject(const struct env_facts *facts, const char *second_prefix, char **
             at = put_fact(&list[n++], at, prefixes[p], i, fact(facts, i));
     list[n] = NULL;
     *out = list;
-    return 0;
-}
-
-/* ---- narrowing */
-
-struct listed {
-    const char *name;
-    size_t index;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    const struct listed *x = a;
-    const struct listed *y = b;
-    int order = strcmp(x->name, y->name);
-
-    return order ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-static size_t count(const char *const *names)
-{
-    size_t n = 0;
-
-    while (names && names[n])
-        n++;
-    return n;
-}
-
-static struct listed *sorted(const char *const *names, size_t n)
-{
-    struct listed *list = calloc(n + 1, sizeof *list);
-
-    for (size_t i = 0; list && i < n; i++)
-        list[i] = (struct listed){ names[i], i };
-    if (list)
-        qsort(list, n, sizeof *list, by_name);
-    return list;
-}
-
-int env_narrow(const char *const *parent, const char *const *wanted, const char ***out,
-               coop_error **err)
-{
-    size_t n_parent = count(parent);
-    size_t n_wanted = count(wanted);
-    auto_free struct listed *have = sorted(parent, n_parent);
-    auto_free struct listed *want = sorted(wanted, n_wanted);
-    const char **result = calloc(n_wanted + 1, sizeof *result);
-    size_t n = 0;
-
-    if (!have || !want || !result) {
-        free(result);
-        return fail_no_memory(err);
-    }
-    for (size_t i = 0, j = 0; i < n_wanted; i++) {
-        while (j < n_parent && strcmp(have[j].name, want[i].name) < 0)
-            j++;
-        if (j < n_parent && strcmp(have[j].name, want[i].name) == 0 &&
-            (i == 0 || strcmp(want[i - 1].name, want[i].name) != 0))
-            result[want[i].index] = want[i].name;
-    }
-    for (size_t i = 0; i < n_wanted; i++)
-        if (result[i])
-            result[n++] = result[i];
-    result[n] = NULL;
-    *out = result;
     return 0;
 }

@@ -78,17 +78,10 @@ struct env_facts {
     const char *campaign;
     const char *provider;
     const char *socket;
+    const char *memory;
 };
 
 /* "COOP_SESSION=...", each followed by its copy under the second prefix, then NULL. One block, to
  * be freed with free(). */
 int env_inject(const struct env_facts *facts, const char *second_prefix, char ***out,
-               coop_error **err);
-
-/* ---- narrowing: a child passes at most what its parent passes */
-
-/* The names of `wanted` that are also in `parent`, in the order of `wanted` and each once. Lists end
- * with NULL; a NULL list is empty. One block, to be freed with free(); it borrows the names of
- * `wanted`. */
-int env_narrow(const char *const *parent, const char *const *wanted, const char ***out,
                coop_error **err);

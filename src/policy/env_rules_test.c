@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "policy/env_rules.h"
 
 #include <errno.h>
@@ -161,7 +162,8 @@ TEST(inherited_names_say_whose_value_they_have)
 
 TEST(facts_are_injected_under_both_prefixes)
 {
-    const struct env_facts facts = { "s1", "/work", "2026-01-01", "c", "p", "/run/coop.sock" };
+    const struct env_facts facts = { "s1", "/work",          "2026-01-01", "c",
+                                     "p",  "/run/coop.sock", "/memory" };
     static const char *const expected[] = {
         "COOP_SESSION=s1",
         "OBEY_SESSION=s1",
@@ -175,6 +177,8 @@ TEST(facts_are_injected_under_both_prefixes)
         "OBEY_PROVIDER=p",
         "COOP_SOCKET=/run/coop.sock",
         "OBEY_SOCKET=/run/coop.sock",
+        "COOP_MEMORY=/memory",
+        "OBEY_MEMORY=/memory",
     };
     auto_free char **list = NULL;
 
@@ -196,22 +200,4 @@ TEST(facts_that_are_not_known_are_left_out)
     CHECK(list[2] == NULL);
     CHECK(env_inject(&(struct env_facts){ 0 }, "OBEY_", &none, NULL) == 0);
     CHECK(none[0] == NULL);
-}
-
-TEST(narrowing_keeps_what_both_list)
-{
-    const char *const parent[] = { "B", "A", "C", "A", NULL };
-    const char *const wanted[] = { "C", "X", "A", "C", "A1", "A", NULL };
-    auto_free const char **both = NULL;
-    auto_free const char **none = NULL;
-    auto_free const char **nothing = NULL;
-
-    CHECK(env_narrow(parent, wanted, &both, NULL) == 0);
-    CHECK_STR(both[0], "C");
-    CHECK_STR(both[1], "A");
-    CHECK(both[2] == NULL);
-    CHECK(env_narrow(NULL, wanted, &none, NULL) == 0);
-    CHECK(none[0] == NULL);
-    CHECK(env_narrow(parent, NULL, &nothing, NULL) == 0);
-    CHECK(nothing[0] == NULL);
 }

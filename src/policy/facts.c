@@ -52,6 +52,12 @@ int coop_policy_set_second_prefix(coop_policy *policy, const char *prefix, coop_
     return r < 0 ? r : replace(&policy->second_prefix, prefix, err);
 }
 
+void policy_forget_fact(coop_policy *policy, coop_fact fact)
+{
+    (void)replace(&policy->facts[fact], NULL, NULL);
+    policy->tells[fact] = false;
+}
+
 int policy_copy_facts(const coop_policy *from, coop_policy *to, coop_error **err)
 {
     int r = replace(&to->second_prefix, from->second_prefix, err);

@@ -9,7 +9,9 @@
 #include "policy/commands.h"
 #include "policy/env_rules.h"
 #include "policy/hosts.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
+#include "policy/restriction.h"
+#include "policy/setting.h"
 
 /* ---- people */
 
@@ -153,13 +155,13 @@ static void check(struct filling *filling, struct origin origin, int r, coop_err
         refuse(filling, origin, err);
 }
 
-static void note(struct filling *filling, enum policy_note what, struct origin origin)
+static void note(struct filling *filling, enum setting what, struct origin origin)
 {
     if (origin.name && policy_note(filling->policy, what, origin, NULL) < 0)
         filling->findings->failed = true;
 }
 
-static void note_key(struct filling *filling, enum policy_note what, const char *key)
+static void note_key(struct filling *filling, enum setting what, const char *key)
 {
     struct config_value value = config_get(filling->config, key);
 
@@ -167,41 +169,39 @@ static void note_key(struct filling *filling, enum policy_note what, const char 
         note(filling, what, value.origin);
 }
 
-static void fill_limits(struct filling *filling)
+/* What is one number, a word or a yes. A limit that nobody wrote is the policy's own. */
+static void fill_settings(struct filling *filling)
 {
-    static const struct {
-        const char *key;
-        coop_limit limit;
-    } limits[] = {
-        { "sandbox.memory", COOP_LIMIT_MEMORY },
-        { "sandbox.pids_limit", COOP_LIMIT_PIDS },
-        { "sandbox.cpus", COOP_LIMIT_CPUS },
-        { "sandbox.cpu_seconds", COOP_LIMIT_CPU_SECONDS },
-        { "sandbox.file_size", COOP_LIMIT_FILE_SIZE },
-        { "sandbox.open_files", COOP_LIMIT_OPEN_FILES },
-        { "sandbox.tmp_size", COOP_LIMIT_TMP_SIZE },
-    };
-
-    for (size_t i = 0; i < COUNT(limits); i++) {
-        struct config_value value = config_get(filling->config, limits[i].key);
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const struct policy_setting *setting = &policy_settings[i];
         coop_error *err = NULL;
-        uint64_t number;
+        uint64_t number = 0;
 
-        if (!config_is_set(&value) || !config_value_number(&value, &number))
+        if (!setting->is_filled)
+            continue;
+        struct config_value value = config_get(filling->config, setting->key);
+        if (setting->type == SETTING_BOOL)
+            number = config_value_bool(&value);
+        else if (setting->type == SETTING_WORD)
+            number = (uint64_t)config_value_word(&value);
+        else if (!config_is_set(&value) || !config_value_number(&value, &number))
             continue;
         if (number == CONFIG_NONE)
             number = COOP_LIMIT_NONE;
-        int r = coop_policy_set_limit(filling->policy, limits[i].limit, number, &err);
-        if (r == 0)
-            r = policy_note(filling->policy,
-                            (enum policy_note)(POLICY_NOTE_LIMIT + limits[i].limit), value.origin,
-                            &err);
+        int r = policy_put(filling->policy, (enum setting)i, number, &err);
         check(filling, value.origin, r, err);
+        if (r == 0 && config_is_set(&value))
+            note(filling, (enum setting)i, value.origin);
     }
+}
+
+static void fill_timeouts(struct filling *filling)
+{
     struct config_value timeout = config_get(filling->config, "sandbox.timeout");
     uint64_t ms;
+
     if (config_is_set(&timeout) && config_value_number(&timeout, &ms) && ms != CONFIG_NONE) {
-        note(filling, POLICY_NOTE_TIMEOUT, timeout.origin);
+        note(filling, SETTING_SANDBOX_TIMEOUT, timeout.origin);
         filling->run->timeout_ms = ms;
     }
     timeout = config_get(filling->config, "sandbox.session_timeout");
@@ -259,33 +259,24 @@ static void fill_network(struct filling *filling)
         }
     }
     fill_publish(filling);
-    note(filling, POLICY_NOTE_NETWORK, origin);
+    note(filling, SETTING_SANDBOX_NETWORK, origin);
 }
 
-static void fill_choices(struct filling *filling)
+static void warn_of_pids(struct filling *filling)
 {
-    const struct config *config = filling->config;
-    coop_error *err = NULL;
-    int r =
-        coop_policy_set_mode(filling->policy, (coop_mode)config_word(config, "sandbox.mode"), &err);
+    struct config_value pids = config_get(filling->config, "sandbox.isolate_pids");
 
-    if (r == 0)
-        r = coop_policy_set_profile(filling->policy,
-                                    (coop_profile)config_word(config, "sandbox.profile"), &err);
-    if (r == 0)
-        r = coop_policy_set_host_sockets(filling->policy,
-                                         config_bool(config, "sandbox.allow_sockets"), &err);
-    if (r == 0)
-        r = coop_policy_set_same_path(filling->policy, config_bool(config, "sandbox.same_path"),
-                                      &err);
-    check(filling, (struct origin){ 0 }, r, err);
-    note_key(filling, POLICY_NOTE_PROFILE, "sandbox.profile");
-    note_key(filling, POLICY_NOTE_SOCKETS, "sandbox.allow_sockets");
-    note_key(filling, POLICY_NOTE_COMMANDS, "commands.strength");
-    struct config_value pids = config_get(config, "sandbox.isolate_pids");
     if (config_is_set(&pids) && !config_value_bool(&pids))
         findings_add(filling->findings, SEVERITY_INFO, pids.origin, "leave the key out",
                      "a box always has its own processes: isolate_pids = false changes nothing");
+}
+
+/* Who named the mount that was added last. */
+static int note_mount(struct filling *filling, const struct config_value *item, coop_error **err)
+{
+    filling->policy->mounts[filling->policy->n_mounts - 1].rank =
+        config_rank(filling->config, item);
+    return policy_note_origin(filling->policy, item->origin, err);
 }
 
 static void fill_sockets(struct filling *filling)
@@ -300,7 +291,7 @@ static void fill_sockets(struct filling *filling)
         if (r == 0)
             r = coop_policy_add_socket(filling->policy, path, &err);
         if (r == 0)
-            r = policy_note_origin(filling->policy, item.origin, &err);
+            r = note_mount(filling, &item, &err);
         check(filling, item.origin, r, err);
     }
 }
@@ -317,7 +308,7 @@ static void fill_paths(struct filling *filling, const char *key, bool read_only)
         if (r == 0)
             r = coop_policy_add_bind(filling->policy, path, NULL, read_only, &err);
         if (r == 0)
-            r = policy_note_origin(filling->policy, item.origin, &err);
+            r = note_mount(filling, &item, &err);
         check(filling, item.origin, r, err);
         if (r == -E2BIG)
             return;
@@ -352,8 +343,8 @@ static void fill_restriction(struct filling *filling)
     if (config_is_set(&directory))
         r = coop_policy_set_restrict(filling->policy, config_value_text(&directory), &err);
     check(filling, directory.origin, r, err);
-    note_key(filling, POLICY_NOTE_READ_ONLY, "sandbox.readonly");
-    note_key(filling, POLICY_NOTE_RESTRICT, "sandbox.restrict");
+    note_key(filling, SETTING_SANDBOX_READONLY, "sandbox.readonly");
+    note_key(filling, SETTING_SANDBOX_RESTRICT, "sandbox.restrict");
 }
 
 static bool is_same_target(const char *a, const char *b)
@@ -420,11 +411,25 @@ static void fill_mounts(struct filling *filling)
             r = coop_policy_add_bind(filling->policy, path, config_value_text(&target),
                                      config_value_bool(&readonly), &err);
         if (r == 0)
-            r = policy_note_origin(filling->policy, item.origin, &err);
+            r = note_mount(filling, &item, &err);
         check(filling, item.origin, r, err);
         if (r == -E2BIG)
             return;
     }
+}
+
+static void restrict_mounts(struct filling *filling)
+{
+    struct config_value readonly = config_get(filling->config, "sandbox.readonly");
+    struct config_value directory = config_get(filling->config, "sandbox.restrict");
+    const struct policy_restriction by = {
+        config_value_bool(&readonly) ? config_rank(filling->config, &readonly) : 0,
+        config_rank(filling->config, &directory), filling->base
+    };
+    coop_error *err = NULL;
+    int r = policy_restrict_mounts(filling->policy, &by, &err);
+
+    check(filling, directory.origin, r, err);
 }
 
 /* From "~" they are of the host, else of the box: relative ones begin at the workspace. */
@@ -441,7 +446,7 @@ static void fill_blocks(struct filling *filling)
         if (r == 0)
             r = coop_policy_add_block(filling->policy, path ? path : text, &err);
         if (r == 0)
-            r = policy_note_origin(filling->policy, item.origin, &err);
+            r = note_mount(filling, &item, &err);
         check(filling, item.origin, r, err);
     }
 }
@@ -456,14 +461,7 @@ static void fill_protect(struct filling *filling)
         { "protect.no_write", COOP_PROTECT_KEEP },
         { "protect.allow", COOP_PROTECT_SHOW },
     };
-    coop_error *err = NULL;
-    int r = coop_policy_set_protect_defaults(
-        filling->policy, config_bool(filling->config, "protect.defaults"), &err);
 
-    if (r == 0)
-        r = coop_policy_set_protect_ignore_case(
-            filling->policy, config_bool(filling->config, "protect.ignore_case"), &err);
-    check(filling, (struct origin){ 0 }, r, err);
     for (size_t i = 0; i < COUNT(lists); i++) {
         struct config_items items = config_items(filling->config, lists[i].key);
 
@@ -567,15 +565,18 @@ int policy_from_config(const struct config *config, const char *base, coop_polic
     struct filling filling = { config, base, policy, run, findings };
     size_t n_before = findings->n_errors;
 
-    fill_limits(&filling);
+    fill_settings(&filling);
+    fill_timeouts(&filling);
     fill_network(&filling);
-    fill_choices(&filling);
+    note_key(&filling, SETTING_COMMANDS_STRENGTH, "commands.strength");
+    warn_of_pids(&filling);
     fill_root(&filling);
     fill_restriction(&filling);
     fill_paths(&filling, "sandbox.extra_ro_paths", true);
     fill_paths(&filling, "sandbox.extra_rw_paths", false);
     fill_sockets(&filling);
     fill_mounts(&filling);
+    restrict_mounts(&filling);
     fill_blocks(&filling);
     fill_protect(&filling);
     fill_facts(&filling);

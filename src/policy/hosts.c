@@ -12,11 +12,11 @@
 /* Whoever names a host wants the gate, unless another network was chosen. */
 static void want_gate(coop_policy *policy)
 {
-    policy->set |= POLICY_SET_HOSTS;
-    if (policy->set & POLICY_SET_NETWORK)
+    policy_mark(policy, SETTING_NETWORK_ALLOW);
+    if (policy_is_set(policy, SETTING_SANDBOX_NETWORK))
         return;
     policy->network = COOP_NETWORK_GATE;
-    policy->set |= POLICY_SET_NETWORK;
+    policy_mark(policy, SETTING_SANDBOX_NETWORK);
 }
 
 int policy_add_host(coop_policy *policy, const char *text, bool is_denied, struct origin origin,
@@ -189,7 +189,7 @@ static void drop_allowed(coop_policy *policy)
 /* Whoever names hosts wants these and no others; what is denied is denied further on. */
 int policy_overlay_hosts(const coop_policy *request, coop_policy *child, coop_error **err)
 {
-    if (!(request->set & POLICY_SET_HOSTS))
+    if (!policy_is_set(request, SETTING_NETWORK_ALLOW))
         return 0;
     drop_allowed(child);
     return policy_copy_hosts(request, child, err);

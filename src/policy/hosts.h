@@ -1,12 +1,12 @@
 /*
- * hosts.h - which hosts a box may talk to, and through which doors: a part of the policy
+ * hosts.h - which hosts a box may talk to, and by which way: a part of the policy
  *
  * Only the gate asks for them. A rule for localhost is a port of the host's own loopback that the
  * box reaches at its own.
  */
 #pragma once
 
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 #include "policy/policy.h"
 
 int policy_copy_hosts(const coop_policy *from, coop_policy *to, coop_error **err);

@@ -8,13 +8,13 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 #include "policy/policy.h"
 
 /* Mounts there would undo what coop itself puts there. */
 static const char *const reserved_targets[] = { "/proc", "/dev", "/sys" };
 
-static void free_mount(struct policy_mount *mount)
+void policy_free_mount(struct policy_mount *mount)
 {
     free(mount->source);
     free(mount->target);
@@ -24,7 +24,7 @@ static void free_mount(struct policy_mount *mount)
 void policy_free_mounts(coop_policy *policy)
 {
     for (size_t i = 0; i < policy->n_mounts; i++)
-        free_mount(&policy->mounts[i]);
+        policy_free_mount(&policy->mounts[i]);
     free(policy->mounts);
 }
 
@@ -32,7 +32,7 @@ void policy_free_mounts(coop_policy *policy)
 static int add_mount(coop_policy *policy, struct policy_mount mount, coop_error **err)
 {
     if (mount.kind != POLICY_BLOCK && policy->n_mounts >= POLICY_MOUNTS_MAX) {
-        free_mount(&mount);
+        policy_free_mount(&mount);
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG, "more than %d mounts",
                          POLICY_MOUNTS_MAX);
     }
@@ -40,7 +40,7 @@ static int add_mount(coop_policy *policy, struct policy_mount mount, coop_error 
         reallocarray(policy->mounts, policy->n_mounts + 1, sizeof *policy->mounts);
 
     if (!grown) {
-        free_mount(&mount);
+        policy_free_mount(&mount);
         return fail_no_memory(err);
     }
     policy->mounts = grown;
@@ -93,6 +93,15 @@ int coop_policy_add_bind(coop_policy *policy, const char *source, const char *ta
                      err);
 }
 
+int policy_add_socket(coop_policy *policy, const char *path, const char *target, coop_error **err)
+{
+    int r = coop_policy_add_bind(policy, path, target, true, err);
+
+    if (r == 0)
+        policy->mounts[policy->n_mounts - 1].is_socket = true;
+    return r;
+}
+
 int coop_policy_add_socket(coop_policy *policy, const char *path, coop_error **err)
 {
     int r = path_check("socket", path, err);
@@ -100,11 +109,7 @@ int coop_policy_add_socket(coop_policy *policy, const char *path, coop_error **e
     if (r == 0 && *path != '/')
         r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                       "the socket '%s' is relative: expected a path from '/'", path);
-    if (r == 0)
-        r = coop_policy_add_bind(policy, path, NULL, true, err);
-    if (r == 0)
-        policy->mounts[policy->n_mounts - 1].is_socket = true;
-    return r;
+    return r < 0 ? r : policy_add_socket(policy, path, NULL, err);
 }
 
 int coop_policy_add_tmpfs(coop_policy *policy, const char *target, uint64_t size, bool read_only,
@@ -160,10 +165,10 @@ int coop_policy_drop_mounts(coop_policy *policy, coop_error **err)
         if (mount->kind == POLICY_BLOCK)
             policy->mounts[kept++] = *mount;
         else
-            free_mount(mount);
+            policy_free_mount(mount);
     }
     policy->n_mounts = kept;
-    policy->set |= POLICY_SET_MOUNTS;
+    policy_mark(policy, SETTING_SANDBOX_MOUNTS);
     return 0;
 }
 
@@ -190,7 +195,7 @@ int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop
     mount.origin.name = from->origin.name ? strdup(from->origin.name) : NULL;
     if (!mount.target || (from->source && !mount.source) ||
         (from->origin.name && !mount.origin.name)) {
-        free_mount(&mount);
+        policy_free_mount(&mount);
         return fail_no_memory(err);
     }
     return add_mount(policy, mount, err);
@@ -208,7 +213,7 @@ void policy_make_way(coop_policy *policy, const char *target)
 
         if (mount->kind != POLICY_BLOCK && mount->origin.line > 0 &&
             strcmp(mount->target, normal) == 0)
-            free_mount(mount);
+            policy_free_mount(mount);
         else
             policy->mounts[n++] = *mount;
     }
@@ -217,5 +222,5 @@ void policy_make_way(coop_policy *policy, const char *target)
 
 void policy_drop_last_mount(coop_policy *policy)
 {
-    free_mount(&policy->mounts[--policy->n_mounts]);
+    policy_free_mount(&policy->mounts[--policy->n_mounts]);
 }

@@ -12,10 +12,10 @@
 #include "policy/digest.h"
 #include "policy/env_rules.h"
 #include "policy/hosts.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 #include "policy/protect.h"
+#include "policy/setting.h"
 
-const char *const policy_network_names[] = { "none", "off", "host", "gate", "nat", NULL };
 const char *const policy_mode_names[] = { "required", "preferred", "disabled", NULL };
 int coop_policy_new(coop_policy **out, coop_error **err)
 {
@@ -23,7 +23,7 @@ int coop_policy_new(coop_policy **out, coop_error **err)
 
     if (!policy)
         return fail_no_memory(err);
-    policy_set_default_limits(policy);
+    policy_default_settings(policy);
     policy->hostname = strdup("coop");
     if (!policy->hostname) {
         free(policy);
@@ -58,6 +58,7 @@ void coop_policy_free(coop_policy *policy)
     free(policy->root);
     free(policy->restrict_to);
     free(policy->directory);
+    free(policy->memory);
     free(policy->hostname);
     free(policy);
 }
@@ -110,10 +111,7 @@ int coop_policy_set_root(coop_policy *policy, const char *directory, bool read_o
 
 int coop_policy_set_read_only(coop_policy *policy, bool read_only, coop_error **err)
 {
-    (void)err;
-    policy->read_only = read_only;
-    policy->set |= POLICY_SET_READ_ONLY;
-    return 0;
+    return policy_put(policy, SETTING_SANDBOX_READONLY, read_only, err);
 }
 
 int coop_policy_set_restrict(coop_policy *policy, const char *directory, coop_error **err)
@@ -132,19 +130,18 @@ int coop_policy_set_restrict(coop_policy *policy, const char *directory, coop_er
         return r;
     free(policy->restrict_to);
     policy->restrict_to = normal[1] ? take_ptr(normal) : NULL;
-    policy->set |= POLICY_SET_RESTRICT;
+    policy_mark(policy, SETTING_SANDBOX_RESTRICT);
     return 0;
+}
+
+int policy_check_same_path(const coop_policy *policy, uint64_t same_path, coop_error **err)
+{
+    return check_one_place(policy->root, NULL, same_path != 0, err);
 }
 
 int coop_policy_set_same_path(coop_policy *policy, bool same_path, coop_error **err)
 {
-    int r = check_one_place(policy->root, NULL, same_path, err);
-
-    if (r < 0)
-        return r;
-    policy->same_path = same_path;
-    policy->set |= POLICY_SET_SAME_PATH;
-    return 0;
+    return policy_put(policy, SETTING_SANDBOX_SAME_PATH, same_path, err);
 }
 
 int policy_add_protect(coop_policy *policy, const char *pattern, coop_protect action,
@@ -180,18 +177,12 @@ int coop_policy_add_protect(coop_policy *policy, const char *pattern, coop_prote
 
 int coop_policy_set_protect_defaults(coop_policy *policy, bool enabled, coop_error **err)
 {
-    (void)err;
-    policy->no_protect_defaults = !enabled;
-    policy->set |= POLICY_SET_PROTECT_DEFAULTS;
-    return 0;
+    return policy_put(policy, SETTING_PROTECT_DEFAULTS, enabled, err);
 }
 
 int coop_policy_set_protect_ignore_case(coop_policy *policy, bool ignore_case, coop_error **err)
 {
-    (void)err;
-    policy->protect_ignore_case = ignore_case;
-    policy->set |= POLICY_SET_IGNORE_CASE;
-    return 0;
+    return policy_put(policy, SETTING_PROTECT_IGNORE_CASE, ignore_case, err);
 }
 
 static int replace_variable(struct policy_variable *variable, const char *value, coop_error **err)
@@ -258,40 +249,39 @@ int coop_policy_set_hostname(coop_policy *policy, const char *name, coop_error *
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "bad host name '%s': expected 1 to 63 letters, digits, '-' and '.'",
                          name ? name : "");
-    policy->set |= POLICY_SET_HOSTNAME;
+    policy_mark(policy, SETTING_HOSTNAME);
     return replace_text(&policy->hostname, name, err);
 }
 
-#define SET_ENUM(field, max, bit, what)                                                            \
-    do {                                                                                           \
-        if ((unsigned)(field) > (unsigned)(max))                                                   \
-            return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad " what " %d", (int)(field)); \
-        policy->field = (field);                                                                   \
-        policy->set |= (bit);                                                                      \
-        return 0;                                                                                  \
-    } while (0)
-
 int coop_policy_set_network(coop_policy *policy, coop_network network, coop_error **err)
 {
-    SET_ENUM(network, COOP_NETWORK_NAT, POLICY_SET_NETWORK, "network");
+    if ((unsigned)network > COOP_NETWORK_NAT)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bad network %d", (int)network);
+    policy->network = network;
+    policy_mark(policy, SETTING_SANDBOX_NETWORK);
+    return 0;
 }
 
 int coop_policy_set_mode(coop_policy *policy, coop_mode mode, coop_error **err)
 {
-    SET_ENUM(mode, COOP_MODE_DISABLED, POLICY_SET_MODE, "mode");
+    return policy_put(policy, SETTING_SANDBOX_MODE, (unsigned)mode, err);
 }
 
 int coop_policy_set_profile(coop_policy *policy, coop_profile profile, coop_error **err)
 {
-    SET_ENUM(profile, COOP_PROFILE_DEV, POLICY_SET_PROFILE, "profile");
+    return policy_put(policy, SETTING_SANDBOX_PROFILE, (unsigned)profile, err);
+}
+
+int coop_policy_set_whole_home(coop_policy *policy, bool allowed, coop_error **err)
+{
+    (void)err;
+    policy->whole_home = allowed;
+    return 0;
 }
 
 int coop_policy_set_host_sockets(coop_policy *policy, bool allowed, coop_error **err)
 {
-    (void)err;
-    policy->host_sockets = allowed;
-    policy->set |= POLICY_SET_HOST_SOCKETS;
-    return 0;
+    return policy_put(policy, SETTING_SANDBOX_ALLOW_SOCKETS, allowed, err);
 }
 
 /* For requests: nothing of the parent's is taken over but what is added from now on. */
@@ -306,7 +296,7 @@ int coop_policy_drop_env(coop_policy *policy, coop_error **err)
     policy_free_secrets(policy);
     policy->secrets = NULL;
     policy->n_secrets = 0;
-    policy->set |= POLICY_SET_VARIABLES;
+    policy_mark(policy, SETTING_ENVIRONMENT_SET);
     return 0;
 }
 
@@ -347,6 +337,8 @@ static int copy_texts(const coop_policy *from, coop_policy *to, coop_error **err
         r = coop_policy_set_directory(to, from->directory, err);
     if (r == 0)
         r = replace_text(&to->hostname, from->hostname, err);
+    if (r == 0 && from->memory)
+        r = replace_text(&to->memory, from->memory, err);
     for (size_t i = 0; r == 0 && i < from->n_variables; i++)
         r = coop_policy_set_env(to, from->variables[i].name, from->variables[i].value, err);
     for (size_t i = 0; r == 0 && i < from->n_variables; i++) {
@@ -368,18 +360,12 @@ int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err)
 
     if (r < 0)
         return r;
-    copy->same_path = policy->same_path;
-    copy->read_only = policy->read_only;
+    policy_copy_settings(policy, copy);
+    copy->links_own_path = policy->links_own_path;
     copy->has_uid = policy->has_uid;
-    copy->host_sockets = policy->host_sockets;
-    copy->no_protect_defaults = policy->no_protect_defaults;
-    copy->protect_ignore_case = policy->protect_ignore_case;
     copy->uid = policy->uid;
-    copy->network = policy->network;
-    copy->mode = policy->mode;
-    copy->profile = policy->profile;
-    copy->set = policy->set;
-    memcpy(copy->limits, policy->limits, sizeof copy->limits);
+    copy->view = policy->view;
+    copy->whole_home = policy->whole_home;
     r = copy_texts(policy, copy, err);
     if (r == 0)
         r = policy_copy_facts(policy, copy, err);

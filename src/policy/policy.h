@@ -6,9 +6,10 @@
 #pragma once
 
 #include "base/finding.h"
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
+#include "command/rules.h"
 #include "coop/policy.h"
-#include "policy/command_rules.h"
+#include "settings/setting.h"
 
 enum policy_mount_kind { POLICY_BIND, POLICY_TMPFS, POLICY_BLOCK };
 
@@ -20,7 +21,11 @@ struct policy_mount {
     uint64_t size;        /* tmpfs; 0: that of /tmp */
     struct origin origin; /* its name is the policy's; NULL: not known */
     bool is_socket;       /* a unix socket of the host, which may be connected to */
+    bool is_secret;       /* a block of what a table says is secret: plan/secret_hide.h */
+    bool is_own;          /* likewise, of coop's own files */
+    bool is_store;        /* of memory: coop's own, and meant to be used */
     bool is_replaceable;  /* some box that this policy was narrowed for could put links there */
+    unsigned rank;        /* of who named it: restriction.h */
 };
 
 struct policy_variable {
@@ -69,39 +74,6 @@ struct policy_publish {
     uint16_t outside, inside; /* ports */
 };
 
-/* What a caller has set, as opposed to what merely has its default: see coop_policy_narrow(). */
-enum policy_set {
-    POLICY_SET_SAME_PATH = 1,
-    POLICY_SET_HOSTNAME = 2,
-    POLICY_SET_NETWORK = 4,
-    POLICY_SET_MODE = 8,
-    POLICY_SET_PROFILE = 16,
-    POLICY_SET_HOST_SOCKETS = 32,
-    POLICY_SET_PROTECT_DEFAULTS = 64,
-    POLICY_SET_IGNORE_CASE = 128,
-    POLICY_SET_MOUNTS = 256,    /* no others than these */
-    POLICY_SET_VARIABLES = 512, /* likewise */
-    POLICY_SET_LIMIT = 1024,    /* the first limit; the others follow */
-    POLICY_SET_COMMANDS = 1 << 24,
-    POLICY_SET_COMMAND_STRENGTH = 1 << 25,
-    POLICY_SET_READ_ONLY = 1 << 26,
-    POLICY_SET_RESTRICT = 1 << 27,
-    POLICY_SET_HOSTS = 1 << 28, /* no others than these */
-};
-
-/* Values of which somebody may want to know who set them: notes.c. */
-enum policy_note {
-    POLICY_NOTE_NETWORK,
-    POLICY_NOTE_PROFILE,
-    POLICY_NOTE_READ_ONLY,
-    POLICY_NOTE_RESTRICT,
-    POLICY_NOTE_SOCKETS,
-    POLICY_NOTE_COMMANDS, /* their strength */
-    POLICY_NOTE_TIMEOUT,  /* no value of the policy, but whoever makes one knows */
-    POLICY_NOTE_LIMIT,    /* the first limit; the others follow */
-    POLICY_NOTES = POLICY_NOTE_LIMIT + COOP_LIMIT_COUNT
-};
-
 /* commands.h */
 struct policy_commands {
     coop_command_strength strength;
@@ -111,17 +83,24 @@ struct policy_commands {
 };
 
 struct coop_policy {
-    unsigned set;      /* enum policy_set */
+    uint64_t set; /* bits by enum setting: what a caller has set, as opposed to what merely has its
+                     default; of lists, that there are no others. See coop_policy_narrow(). */
     char *workspace;   /* NULL: the current directory */
     char *root;        /* instead of a workspace: the directory that is "/"; NULL: none */
     bool read_only;    /* the workspace or the root */
     char *restrict_to; /* "/src": of it, only what is here or below; NULL: all */
     char *directory;   /* NULL: the workspace */
+    char *memory;      /* where the configuration puts memory stores, coop's own; NULL: as usual */
     char *hostname;
     bool same_path;
+    bool links_own_path; /* else a link at its own path leads to the workspace */
     bool has_uid;
     bool host_sockets;
+    bool whole_home; /* the workspace may hold home directories */
     uint32_t uid;
+    /* What the box has by itself, in order (policy/view/defaults.h), for a front end that builds its own
+     * view. Borrowed: outlives every copy of the policy. NULL: the usual, view_defaults. */
+    const struct view_default *view;
     coop_network network;
     struct policy_host *hosts;
     size_t n_hosts;
@@ -148,7 +127,8 @@ struct coop_policy {
     bool no_protect_defaults;
     bool protect_ignore_case;
     struct policy_commands commands;
-    struct origin notes[POLICY_NOTES]; /* names are the policy's; NULL: nobody set it */
+    struct origin notes[SETTINGS]; /* names are the policy's; NULL: nobody set it */
+    uint64_t values[SETTINGS];     /* of settings that have no member: policy_get() */
     char digest[65];
 };
 
@@ -159,6 +139,9 @@ struct coop_policy {
 int policy_copy(const coop_policy *policy, coop_policy **out, coop_error **err);
 int policy_copy_mount(coop_policy *policy, const struct policy_mount *from, coop_error **err);
 void policy_drop_last_mount(coop_policy *policy);
+void policy_free_mount(struct policy_mount *mount);
+/* As coop_policy_add_socket(), for one that is shown under another name. */
+int policy_add_socket(coop_policy *policy, const char *path, const char *target, coop_error **err);
 /* What is mounted at the target by a file's words goes: a flag says something else. */
 void policy_make_way(coop_policy *policy, const char *target);
 
@@ -175,15 +158,24 @@ void policy_keep_variable_in_boxes(coop_policy *policy, const char *name);
 /* Who said so of the mount that was added last. Copies the name. */
 int policy_note_origin(coop_policy *policy, struct origin origin, coop_error **err);
 
-/* Who said so of a value. Copies the name. */
-int policy_note(coop_policy *policy, enum policy_note what, struct origin origin, coop_error **err);
+/* Whether a caller has set it, and that one has. */
+bool policy_is_set(const coop_policy *policy, enum setting id);
+void policy_mark(coop_policy *policy, enum setting id);
+/* Who said so of a value, for messages: allows nothing, and is in no digest. Copies the name. */
+int policy_note(coop_policy *policy, enum setting id, struct origin origin, coop_error **err);
+/* The setting of a limit. */
+static inline enum setting policy_limit_setting(coop_limit limit)
+{
+    return (enum setting)((int)SETTING_SANDBOX_MEMORY + (int)limit);
+}
+/* Where a directory is "/", it is there and nowhere else. */
+int policy_check_same_path(const coop_policy *policy, uint64_t same_path, coop_error **err);
 
-/* facts.c, limits.c, mounts.c, notes.c and secrets.c: their parts of the beginning, of copying and of
- * the end. */
-void policy_set_default_limits(coop_policy *policy);
+/* facts.c, mounts.c, secrets.c and setting.c: their parts of copying and of the end. */
 void policy_free_mounts(coop_policy *policy);
 int policy_copy_notes(const coop_policy *from, coop_policy *to, coop_error **err);
 void policy_free_notes(coop_policy *policy);
+void policy_forget_fact(coop_policy *policy, coop_fact fact);
 int policy_copy_facts(const coop_policy *from, coop_policy *to, coop_error **err);
 void policy_free_facts(coop_policy *policy);
 int policy_copy_secrets(const coop_policy *from, coop_policy *to, coop_error **err);

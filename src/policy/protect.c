@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/glob.h"
-#include "policy/name_fold.h"
+#include "glob/glob.h"
+#include "glob/name_fold.h"
 #include "policy/policy.h"
 
 /*
@@ -24,6 +24,8 @@ struct screen_part {
 
 #define SCREEN_BUCKETS 256
 #define SCREEN_NONE    UINT16_MAX
+#define SCREEN_FIRST   0
+#define SCREEN_LAST    1
 
 struct entry {
     struct protect_rule rule;
@@ -46,6 +48,9 @@ struct protect {
     uint16_t buckets[SCREEN_BUCKETS];
     uint16_t *others; /* entries that are not literals */
     size_t n_others;
+    uint16_t *inner; /* those of them that can match in the middle of a name */
+    size_t n_inner;
+    bool pairs[2][256];        /* that names which the others match begin with, or end with */
     struct entry *git;         /* the rules for git directories */
     struct entry **exceptions; /* that somebody made, by growing weight; NULL until first needed */
     size_t n_exceptions;
@@ -89,6 +94,11 @@ static unsigned bucket_of(const char *name, size_t length)
     for (size_t i = 0; i < length; i++)
         hash = hash * 31 + (unsigned char)name[i];
     return (hash ^ hash >> 8 ^ hash >> 16) % SCREEN_BUCKETS;
+}
+
+static unsigned char pair_of(const char *two)
+{
+    return (unsigned char)((unsigned char)two[0] * 31 + (unsigned char)two[1]);
 }
 
 static bool contains(const char *name, size_t length, const struct screen_part *part)
@@ -135,8 +145,15 @@ bool protect_concerns_name(const struct protect *protect, const char *name, size
          i = protect->entries[i].next)
         if (part_matches(&protect->entries[i].part, name, length))
             return true;
-    for (size_t i = 0; i < protect->n_others; i++)
-        if (part_matches(&protect->entries[protect->others[i]].part, name, length))
+    if (length < 2 || protect->pairs[SCREEN_FIRST][pair_of(name)] ||
+        protect->pairs[SCREEN_LAST][pair_of(name + length - 2)]) {
+        for (size_t i = 0; i < protect->n_others; i++)
+            if (part_matches(&protect->entries[protect->others[i]].part, name, length))
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < protect->n_inner; i++)
+        if (part_matches(&protect->entries[protect->inner[i]].part, name, length))
             return true;
     return false;
 }
@@ -146,6 +163,19 @@ static bool is_deep(const char *pattern)
     while (*pattern == '/')
         pattern++;
     return strncmp(pattern, "**", 2) == 0;
+}
+
+/* By its two first or last bytes, most names are told from what begins or ends like a pattern. */
+static void add_pair(struct protect *protect, uint16_t i)
+{
+    const struct screen_part *part = &protect->entries[i].part;
+
+    if (part->shape == SCREEN_CONTAINS || part->length < 2)
+        protect->inner[protect->n_inner++] = i;
+    else if (part->shape == SCREEN_PREFIX)
+        protect->pairs[SCREEN_FIRST][pair_of(part->text)] = true;
+    else
+        protect->pairs[SCREEN_LAST][pair_of(part->text + part->length - 2)] = true;
 }
 
 /* Folded comparisons are left to the compiled patterns: who ignores case asks for each name. */
@@ -171,6 +201,7 @@ static void add_to_screen(struct protect *protect, uint16_t i)
         protect->buckets[bucket] = i;
     } else {
         protect->others[protect->n_others++] = i;
+        add_pair(protect, i);
     }
 }
 
@@ -192,9 +223,10 @@ int protect_new(const coop_policy *policy, struct protect **out, coop_error **er
     if (protect) {
         protect->entries = calloc(n + 1, sizeof *protect->entries);
         protect->others = calloc(n + 1, sizeof *protect->others);
+        protect->inner = calloc(n + 1, sizeof *protect->inner);
         protect->git = calloc(protect_n_git_defaults, sizeof *protect->git);
     }
-    if (!protect || !protect->entries || !protect->others || !protect->git) {
+    if (!protect || !protect->entries || !protect->others || !protect->inner || !protect->git) {
         protect_free(protect);
         return fail_no_memory(err);
     }
@@ -231,6 +263,7 @@ void protect_free(struct protect *protect)
         glob_free(protect->git[i].glob);
     free(protect->entries);
     free(protect->others);
+    free(protect->inner);
     free(protect->git);
     free(protect->exceptions);
     free(protect->blocks);
@@ -448,6 +481,24 @@ bool protect_shows(struct protect *protect, const char *path, bool is_directory)
     for (size_t i = protect->n_built_in; i < protect->n; i++)
         if (protect->entries[i].rule.action == COOP_PROTECT_SHOW &&
             matches(protect, &protect->entries[i], path, is_directory))
+            return true;
+    return false;
+}
+
+bool protect_looks_at_modes(const struct protect *protect, const char *path, bool is_beside)
+{
+    if (!protect_has_defaults(protect))
+        return false;
+    for (const char *slash; !is_beside && (slash = strchr(path, '/')); path = slash + 1)
+        is_beside = *path == '.';
+    return is_beside;
+}
+
+bool protect_excepts(struct protect *protect, const char *path)
+{
+    for (size_t i = 0; i < protect->n; i++)
+        if (protect->entries[i].rule.action == COOP_PROTECT_SHOW &&
+            matches(protect, &protect->entries[i], path, false))
             return true;
     return false;
 }

@@ -26,11 +26,13 @@
 #include "coop/policy.h"
 
 /* Conditions. A rule with several needs all of them. */
-#define PROTECT_FILES_ONLY  1u /* regular files: `.env` is often the directory of an environment */
-#define PROTECT_NOT_SOURCE  2u /* not for source text, assets, programs and what is built of them */
-#define PROTECT_PRIVATE_KEY 4u /* only where a private key is inside: certificates stay */
-#define PROTECT_NOT_PUBLIC  8u /* not where nothing but a public key or a certificate is inside */
-#define PROTECT_GIT_CONFIG  16u /* a git configuration: commands read it, without its credentials */
+#define PROTECT_FILES_ONLY    1u /* regular files: `.env` is often the directory of an environment */
+#define PROTECT_NOT_SOURCE    2u /* not for source text, assets, programs and what is built of them */
+#define PROTECT_PRIVATE_KEY   4u /* only where a private key is inside: certificates stay */
+#define PROTECT_NOT_PUBLIC    8u /* not where nothing but a public key or a certificate is inside */
+#define PROTECT_GIT_COMMONDIR 32u /* of a linked worktree: it says "../.." and nothing else */
+#define PROTECT_CREDENTIAL    64u /* only where a key or a token is recognised: secret_content.h */
+#define PROTECT_GIT_CONFIG    16u /* a git configuration: commands read it, without its credentials */
 
 /* How much of a file the conditions look at. Of what is larger, the rest counts as secret. */
 #define PROTECT_CONTENT_MAX ((size_t)1 << 20)
@@ -119,3 +121,20 @@ extern const struct protect_rule protect_defaults[];
 extern const size_t protect_n_defaults;
 extern const struct protect_rule protect_git_defaults[];
 extern const size_t protect_n_git_defaults;
+extern const struct protect_rule protect_git_names[];
+extern const size_t protect_n_git_names;
+extern const struct protect_rule protect_git_anywhere[];
+extern const size_t protect_n_git_anywhere;
+/*
+ * Files that only their owner may read, whatever they are called, where a key or a token is recognised in
+ * them. Looked for where a look at every file's mode is not too dear: in mounts beside the workspace, and
+ * in directories whose names begin with a dot.
+ */
+extern const struct protect_rule protect_private;
+/* For the file at a path from the root of the tree. */
+bool protect_looks_at_modes(const struct protect *protect, const char *path, bool is_beside);
+/* Whether an exception, built in or not, is for the path of a file. */
+bool protect_excepts(struct protect *protect, const char *path);
+
+/* In a repository that nobody knows yet: git executes no file with such a name. */
+#define PROTECT_GIT_SAMPLES "**/.git/hooks/*.sample"

@@ -7,12 +7,13 @@
 // shells (a workspace may be a home directory), folders of editors and agents, and coop's own files.
 //
 // Left out on purpose, because they are files of the project that an agent is asked to edit, and the
-// owner reads them before running them: .husky and .githooks, .pre-commit-config.yaml, .gitmodules,
+// owner reads them before running them: .husky and .githooks (unless core.hooksPath names them), .pre-commit-config.yaml, .gitmodules,
 // .github, Makefile, package.json, .npmrc, .devcontainer (the editor asks first).
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "policy/protect.h"
+#include "policy/secret_content.h"
 
 #define HIDE(text, conditions)                                       \
     {                                                                \
@@ -25,6 +26,10 @@
 #define SHOW(text)                     \
     {                                  \
         (text), COOP_PROTECT_SHOW, 0u, \
+    }
+#define COMMONDIR(text)                                  \
+    {                                                    \
+        (text), COOP_PROTECT_KEEP, PROTECT_GIT_COMMONDIR \
     }
 #define CONFIG(text)                                  \
     {                                                 \
@@ -42,6 +47,32 @@ const struct protect_rule protect_defaults[] = {
     HIDE("**/*password*", PROTECT_NOT_SOURCE),
     HIDE("**/*.pem", PROTECT_PRIVATE_KEY),
     HIDE("**/*.key", PROTECT_NOT_PUBLIC),
+    HIDE("**/*.env", 0), HIDE("**/*.env~", 0), HIDE("**/*.env.swp", 0),
+    /* private keys, under the names that ssh-keygen and others give them */
+    HIDE("**/id_rsa*", PROTECT_CREDENTIAL), HIDE("**/id_dsa*", PROTECT_CREDENTIAL),
+    HIDE("**/id_ecdsa*", PROTECT_CREDENTIAL), HIDE("**/id_ed25519*", PROTECT_CREDENTIAL),
+    HIDE("**/*.ppk", PROTECT_CREDENTIAL), HIDE("**/*.p8", PROTECT_PRIVATE_KEY),
+    HIDE("**/*.asc", PROTECT_CREDENTIAL), HIDE("**/*.ovpn", PROTECT_CREDENTIAL),
+    HIDE("**/*.p12", 0), HIDE("**/*.pfx", 0), HIDE("**/*.jks", 0), HIDE("**/*.keystore", 0),
+    HIDE("**/*.kdbx", 0),
+    /* what programs write down */
+    HIDE("**/*.tfstate", 0), HIDE("**/*.tfstate.backup", 0), HIDE("**/.netrc", 0), HIDE("**/_netrc", 0),
+    HIDE("**/.pgpass", 0), HIDE("**/.git-credentials", 0), HIDE("**/.dockercfg", 0),
+    HIDE("**/.vault-token", 0), HIDE("**/.npmrc", PROTECT_CREDENTIAL),
+    HIDE("**/.yarnrc.yml", PROTECT_CREDENTIAL), HIDE("**/.pypirc", PROTECT_NOT_SOURCE),
+    HIDE("**/kubeconfig*", PROTECT_CREDENTIAL | PROTECT_NOT_SOURCE),
+    HIDE("**/*.kubeconfig", PROTECT_CREDENTIAL),
+    HIDE("**/service-account*", PROTECT_CREDENTIAL | PROTECT_NOT_SOURCE),
+    HIDE("**/service_account*", PROTECT_CREDENTIAL | PROTECT_NOT_SOURCE),
+    HIDE("**/*credentials", PROTECT_CREDENTIAL | PROTECT_NOT_SOURCE),
+    /* what editors leave of them */
+    HIDE("**/*.pem~", PROTECT_CREDENTIAL), HIDE("**/*.key~", PROTECT_CREDENTIAL),
+    HIDE("**/*.pem.swp", PROTECT_CREDENTIAL), HIDE("**/*.key.swp", PROTECT_CREDENTIAL),
+    HIDE("**/credentials.json~", 0), HIDE("**/.credentials.json.swp", 0),
+    HIDE("**/.id_rsa.swp", 0), HIDE("**/.id_ed25519.swp", 0), HIDE("**/.id_ecdsa.swp", 0),
+    SHOW("**/debug.keystore"),
+    SHOW("**/example.env"), SHOW("**/*.example.env"), SHOW("**/sample.env"), SHOW("**/*.sample.env"),
+    SHOW("**/template.env"), SHOW("**/*.template.env"),
     SHOW("**/.env.example"), SHOW("**/.env.*.example"),
     SHOW("**/.env.sample"), SHOW("**/.env.*.sample"),
     SHOW("**/.env.template"), SHOW("**/.env.*.template"),
@@ -87,10 +118,36 @@ const struct protect_rule protect_git_defaults[] = {
     CONFIG("modules/**/config"),
     CONFIG("modules/**/config.worktree"),
 };
+
+/* Nobody makes these in a git directory, but what is there may go: remotes as git knew them once. */
+const struct protect_rule protect_git_names[] = {
+    KEEP("remotes/*"),
+    KEEP("branches/*"),
+};
+
+/* Nobody makes these, wherever, whether there is a repository or not: what makes git execute something,
+ * makes a git directory of one, or leads git out of one. */
+const struct protect_rule protect_git_anywhere[] = {
+    KEEP("**/.git/hooks/*"), /* but for PROTECT_GIT_SAMPLES */
+    CONFIG("**/.git/config"),
+    KEEP("**/.git/modules/**/hooks"),
+    CONFIG("**/.git/modules/**/config"),
+    KEEP("**/.git/remotes/*"),
+    KEEP("**/.git/branches/*"),
+    COMMONDIR("**/worktrees/*/commondir"),
+    KEEP("**/commondir"),
+    KEEP("**/objects/info/alternates"),
+    CONFIG("**/config.worktree"),
+};
 /* clang-format on */
+
+const struct protect_rule protect_private =
+    HIDE("a private file with a key or a token in it", PROTECT_CREDENTIAL | PROTECT_NOT_SOURCE);
 
 const size_t protect_n_defaults = COUNT(protect_defaults);
 const size_t protect_n_git_defaults = COUNT(protect_git_defaults);
+const size_t protect_n_git_names = COUNT(protect_git_names);
+const size_t protect_n_git_anywhere = COUNT(protect_git_anywhere);
 
 /*
  * Known by name and nothing else: a directory could be made to look like a virtual environment by
@@ -140,7 +197,7 @@ static const char *const source_extensions[] = {
 static bool is_source_extension(const char *text, size_t length)
 {
     for (size_t i = 0; i < COUNT(source_extensions); i++)
-        if (strlen(source_extensions[i]) == length &&
+        if ((text[0] | 0x20) == source_extensions[i][0] && strlen(source_extensions[i]) == length &&
             strncasecmp(source_extensions[i], text, length) == 0)
             return true;
     return false;
@@ -172,7 +229,8 @@ bool protect_name_applies(unsigned conditions, const char *name, size_t length)
 
 bool protect_needs_content(unsigned conditions)
 {
-    return conditions & (PROTECT_NOT_SOURCE | PROTECT_PRIVATE_KEY | PROTECT_NOT_PUBLIC);
+    return conditions &
+           (PROTECT_NOT_SOURCE | PROTECT_PRIVATE_KEY | PROTECT_NOT_PUBLIC | PROTECT_CREDENTIAL);
 }
 
 static bool has(const char *bytes, size_t n, const char *text)
@@ -213,6 +271,8 @@ bool protect_content_applies(unsigned conditions, const char *bytes, size_t n, b
     if (conditions & PROTECT_PRIVATE_KEY && is_whole && !has_private_key(bytes, n))
         return false;
     if (conditions & PROTECT_NOT_PUBLIC && is_whole && is_public(bytes, n))
+        return false;
+    if (conditions & PROTECT_CREDENTIAL && is_whole && !secret_content(bytes, n))
         return false;
     return true;
 }

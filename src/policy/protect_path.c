@@ -48,6 +48,31 @@ static const struct protect_rule *hides(const struct protect_question *question,
     return rule;
 }
 
+/* A .git below the top that is not there yet. */
+static bool is_new_git(const struct protect_question *question, const char *path,
+                       const char *in_git)
+{
+    auto_free char *git = in_git > path ? strndup(path, (size_t)(in_git - path) - 1) : NULL;
+
+    return git && strchr(git, '/') && !exists(question, git);
+}
+
+/* Of its hooks the directory may be made, and names that git does not execute. */
+static const struct protect_rule *keeps_in_new_git(const struct protect_question *question,
+                                                   const char *in_git, bool is_directory)
+{
+    const char *name = in_git + 6;
+    size_t n = strlen(in_git);
+
+    if (strcmp(in_git, "hooks") == 0)
+        return NULL;
+    if (strncmp(in_git, "hooks/", 6) != 0 || strchr(name, '/'))
+        return protect_keeps_in_git(question->protect, in_git, is_directory);
+    if (n > 13 && strcmp(in_git + n - 7, ".sample") == 0)
+        return NULL;
+    return protect_keeps_in_git(question->protect, "hooks", true);
+}
+
 /* The rule about `path`, one of the parents or the whole, that forbids what is asked. */
 static const struct protect_rule *forbids(const struct protect_question *question, const char *path,
                                           bool is_directory, bool is_last, enum protect_scope scope,
@@ -61,7 +86,9 @@ static const struct protect_rule *forbids(const struct protect_question *questio
         return rule;
     rule = protect_keeps(question->protect, path, is_directory);
     if (!rule && in_git && *in_git && !protect_shows(question->protect, path, is_directory))
-        rule = protect_keeps_in_git(question->protect, in_git, is_directory);
+        rule = is_new_git(question, path, in_git)
+                   ? keeps_in_new_git(question, in_git, is_directory)
+                   : protect_keeps_in_git(question->protect, in_git, is_directory);
     if (rule && question->is_git_config && !(rule->conditions & PROTECT_GIT_CONFIG))
         rule = NULL;
     return rule;
@@ -75,6 +102,10 @@ static const struct protect_rule *last_forbids(const struct protect_question *qu
 
     if (question->kind != PROTECT_A_DIRECTORY)
         rule = forbids(question, path, false, true, scope, in_git);
+    if (!rule && question->is_private && scope == PROTECT_ALL &&
+        !protect_excepts(question->protect, path) &&
+        applies(question, &protect_private, path, false))
+        rule = &protect_private;
     if (!rule && question->kind != PROTECT_A_FILE)
         rule = forbids(question, path, true, true, scope, in_git);
     return rule;
@@ -125,7 +156,7 @@ const struct protect_rule *protect_path_rule(const struct protect_question *ques
             scope = PROTECT_OWN;
         if (strcmp(path + start, ".git") == 0) {
             scope = PROTECT_OWN;
-            in_git = exists(question, path) ? path + end + 1 : NULL;
+            in_git = path + end + 1;
         } else if (!in_git && is_bare(question, path)) {
             in_git = path + end + 1;
         }

@@ -25,6 +25,7 @@ struct protect_question {
     bool is_writing;
     bool
         is_git_config; /* likewise, but only those rules count that are about git's configuration */
+    bool is_private;   /* only its owner may read it, and its mode is looked at there */
     bool is_absent;    /* nothing is there that could be hidden; what is above may be */
     /* The first bytes of what is at the path; negative: nobody can look, and it is taken for a
      * secret. NULL: likewise. */

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "policy/protect.h"
 
 #include "coop/policy.h"
@@ -54,7 +55,15 @@ TEST(the_built_in_rules_hide_what_they_say)
         { ".env.template", "" },
         { ".env.production.example", "" },
         { ".envrc", "" },
-        { "x.env", "" },
+        { "x.env", "**/*.env" },
+        { "a/example.env", "" },
+        { "x.example.env", "" },
+        { ".env~", "**/*.env~" },
+        { ".x.env.swp", "**/*.env.swp" },
+        { "a/id_rsa", "**/id_rsa*" },
+        { "x.tfstate", "**/*.tfstate" },
+        { "x.p12", "**/*.p12" },
+        { "debug.keystore", "" },
         { "credentials.json", "**/credentials.json" },
         { "a/my-secret.txt", "**/*secret*" },
         { "a/secret.pub", "" },

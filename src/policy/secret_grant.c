@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
@@ -76,7 +77,7 @@ static void give(const struct config *config, const struct secret_request *reque
         return;
     }
     if (!request->is_for_reading &&
-        secrets_read(config, name, request->workspace, &value, findings) < 0)
+        secrets_read(config, name, request->places, &value, findings) < 0)
         return;
     if (coop_policy_add_secret(policy, name, variable, value ? value : NOT_FETCHED, &err) < 0)
         refuse(findings, secrets_origin(config, name), err);
@@ -156,11 +157,17 @@ static void check_variable(const struct config *config, const char *name, struct
 
 void secret_check(const struct config *config, const char *workspace, struct findings *findings)
 {
+    struct source_place place = { 0 };
+    const struct source_places places = { &place, 1 };
+    struct stat st;
+
+    if (workspace && stat(workspace, &st) == 0)
+        place = (struct source_place){ st.st_dev, st.st_ino };
     struct config_names secrets = config_names(config, "secrets");
     struct config_names providers = config_names(config, "providers");
 
     for (const char *name; (name = config_names_next(&secrets));) {
-        secrets_check(config, name, workspace, findings);
+        secrets_check(config, name, &places, findings);
         check_variable(config, name, findings);
         check_grants(config, name, findings);
     }

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "policy/policy.h"
 #include "policy/trust.h"
+#include "sys/source.h"
 
 /* `decision` may be NULL: the run is on nobody's behalf. */
 bool secret_is_granted(const struct config *config, const char *name,
@@ -21,7 +22,7 @@ bool secret_is_granted(const struct config *config, const char *name,
 /* Whom it is for, and where. */
 struct secret_request {
     const struct trust_decision *decision; /* NULL: on nobody's behalf */
-    const char *workspace;                 /* on the host */
+    const struct source_places *places;    /* that commands write; NULL: none */
     bool is_for_reading; /* only names: nothing is fetched, and no command is run for it */
 };
 

@@ -202,10 +202,12 @@ static const struct trust_group *find_group(const struct trust_rules *rules, con
 
 static enum trust trust_of_nobody(const struct trust_rules *rules, const char *identity)
 {
+    if (strcmp(identity, TRUST_TERMINAL) != 0)
+        return TRUST_PUBLIC;
     /* Whoever sits at the terminal has the machine anyway. */
-    if (rules->sandbox_enabled && strcmp(identity, TRUST_TERMINAL) == 0)
+    if (rules->sandbox_enabled)
         return TRUST_OWNER;
-    return TRUST_PUBLIC;
+    return rules->n_users == 0 ? TRUST_FULL : TRUST_PUBLIC;
 }
 
 static int check_group_name(const char *group, coop_error **err)

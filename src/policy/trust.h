@@ -44,9 +44,9 @@ enum trust_store { TRUST_STORE_PRIVATE, TRUST_STORE_SHARED, TRUST_STORE_SOCIAL }
 enum { TRUST_STORE_COUNT = TRUST_STORE_SOCIAL + 1 };
 extern const char *const trust_store_names[]; /* by enum trust_store */
 
-/* While the sandbox is enabled; with it disabled everybody's tools run plainly. */
+/* Holds whether or not the sandbox is enabled; with it disabled only the box is missing. */
 struct trust_meaning {
-    bool is_sandboxed;
+    bool is_sandboxed; /* while the sandbox is enabled */
     enum trust_tools tools;
     bool sees[TRUST_STORE_COUNT];
     const char *summary; /* for `whoami` and refusals: "runs directly on the host" */
@@ -114,7 +114,8 @@ struct trust_rules {
     size_t n_users;
     const struct trust_group *groups;
     size_t n_groups;
-    bool sandbox_enabled; /* the terminal is the owner's then, unless somebody else matches it */
+    bool sandbox_enabled; /* the terminal is the owner's then, unless somebody else matches it;
+                             otherwise `full` if there are no users at all */
 };
 
 struct trust_decision {

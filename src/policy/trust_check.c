@@ -48,7 +48,7 @@ static void check_names(const struct trust_user *users, size_t n, struct finding
 
 /* ---- patterns */
 
-struct place {
+struct trust_place {
     const struct trust_user *user;
     const struct trust_pattern *pattern;
     size_t n; /* of the beginning, without the '*' */
@@ -58,8 +58,8 @@ struct place {
 /* By beginning; of equal ones first the open one, which covers the other. */
 static int by_pattern(const void *a, const void *b)
 {
-    const struct place *x = a;
-    const struct place *y = b;
+    const struct trust_place *x = a;
+    const struct trust_place *y = b;
     size_t n = x->n < y->n ? x->n : y->n;
     int order = memcmp(x->pattern->text, y->pattern->text, n);
 
@@ -74,13 +74,13 @@ static int by_pattern(const void *a, const void *b)
     return (x->pattern > y->pattern) - (x->pattern < y->pattern);
 }
 
-static bool covers(const struct place *wide, const struct place *narrow)
+static bool covers(const struct trust_place *wide, const struct trust_place *narrow)
 {
     return wide->is_open && wide->n <= narrow->n &&
            memcmp(wide->pattern->text, narrow->pattern->text, wide->n) == 0;
 }
 
-static size_t collect(const struct trust_user *users, size_t n, struct place *places,
+static size_t collect(const struct trust_user *users, size_t n, struct trust_place *places,
                       struct findings *findings)
 {
     size_t n_places = 0;
@@ -103,13 +103,14 @@ static size_t collect(const struct trust_user *users, size_t n, struct place *pl
             }
             size_t length = strlen(pattern->text);
             bool is_open = pattern->text[length - 1] == '*';
-            places[n_places++] = (struct place){ &users[i], pattern, length - is_open, is_open };
+            places[n_places++] =
+                (struct trust_place){ &users[i], pattern, length - is_open, is_open };
         }
     }
     return n_places;
 }
 
-static void compare_equal(const struct place *first, const struct place *again,
+static void compare_equal(const struct trust_place *first, const struct trust_place *again,
                           struct findings *findings)
 {
     if (first->user != again->user)
@@ -123,18 +124,18 @@ static void compare_equal(const struct place *first, const struct place *again,
 }
 
 /* The stack holds the open patterns that cover the present one, the narrowest on top. */
-static void compare_places(const struct place *places, size_t n, const struct place **stack,
-                           struct findings *findings)
+static void compare_places(const struct trust_place *places, size_t n,
+                           const struct trust_place **stack, struct findings *findings)
 {
     size_t depth = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct place *place = &places[i];
+        const struct trust_place *place = &places[i];
 
         if (i > 0 && place->n == places[i - 1].n && place->is_open == places[i - 1].is_open &&
-            covers(&(struct place){ .pattern = places[i - 1].pattern,
-                                    .n = places[i - 1].n,
-                                    .is_open = true },
+            covers(&(struct trust_place){ .pattern = places[i - 1].pattern,
+                                          .n = places[i - 1].n,
+                                          .is_open = true },
                    place)) {
             compare_equal(&places[i - 1], place, findings);
             continue;
@@ -156,8 +157,8 @@ static void check_patterns(const struct trust_user *users, size_t n, struct find
 
     for (size_t i = 0; i < n; i++)
         n_places += users[i].n_patterns;
-    auto_free struct place *places = calloc(n_places + 1, sizeof *places);
-    auto_free const struct place **stack = calloc(n_places + 1, sizeof *stack);
+    auto_free struct trust_place *places = calloc(n_places + 1, sizeof *places);
+    auto_free const struct trust_place **stack = calloc(n_places + 1, sizeof *stack);
     if (!places || !stack) {
         findings->failed = true;
         return;

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "policy/trust.h"
 
 #include <errno.h>
@@ -215,6 +216,10 @@ TEST(the_terminal_is_the_owners_when_enabled_and_unmatched)
     struct trust_rules rules = { .users = users + 1, .n_users = COUNT(users) - 1 };
 
     CHECK(decided(&rules, "terminal:default", NULL) == TRUST_PUBLIC);
+    CHECK(decided(&(struct trust_rules){ 0 }, "terminal:default", NULL) == TRUST_FULL);
+    CHECK(decided(&(struct trust_rules){ 0 }, "terminal:default", "x") == TRUST_FAMILIAR);
+    CHECK(decided(&(struct trust_rules){ 0 }, "terminal:Default", NULL) == TRUST_PUBLIC);
+    CHECK(decided(&(struct trust_rules){ 0 }, "signal:unknown", NULL) == TRUST_PUBLIC);
     rules.sandbox_enabled = true;
     CHECK(decided(&rules, "terminal:default", NULL) == TRUST_OWNER);
     CHECK(decided(&rules, "terminal:default", "x") == TRUST_FAMILIAR);

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "policy/path.h"
+#include "policy/path/path.h"
 
 const char *const quiet_paths[] = {
     "/etc/bash.bashrc",

@@ -1,27 +1,28 @@
-#include "never.h"
+#include "write_rules.h"
 
 #include <string.h>
 
-#include "policy/glob_pack.h"
+#include "glob/pack.h"
 
 #define MAX_DEPTH   64
 #define MAX_ENTRIES 200000u
 
-static const struct glob *pattern_at(const struct never_rules *rules, size_t i)
+static const struct glob *pattern_at(const struct write_rules *rules, size_t i)
 {
     return glob_packed(rules->patterns, i);
 }
 
-void never_path_init(struct never_path *out, const struct never_rules *rules, const char *path)
+void write_rule_path_init(struct write_rule_path *out, const struct write_rules *rules,
+                          const char *path)
 {
-    out->kind = NEVER_KIND_UNKNOWN;
+    out->kind = WRITE_RULE_KIND_UNKNOWN;
     out->is_too_long =
         !glob_path_init(&out->names, path, rules->n > 0 && pattern_at(rules, 0)->ignore_case);
 }
 
 /* ---- one path */
 
-bool never_minds_kind(const struct never_rules *rules)
+bool write_rule_minds_kind(const struct write_rules *rules)
 {
     size_t n = rules->exceptions ? glob_n_packed(rules->patterns) : rules->n;
 
@@ -32,14 +33,16 @@ bool never_minds_kind(const struct never_rules *rules)
 }
 
 /* Whether a pattern for directories only is one for the first `n` names; all but the last are. */
-static bool is_for(const struct glob *glob, const struct never_path *path, size_t n, bool otherwise)
+static bool is_for(const struct glob *glob, const struct write_rule_path *path, size_t n,
+                   bool otherwise)
 {
     if (!glob->only_directories || n < path->names.n)
         return true;
-    return path->kind == NEVER_KIND_UNKNOWN ? otherwise : path->kind == NEVER_KIND_DIRECTORY;
+    return path->kind == WRITE_RULE_KIND_UNKNOWN ? otherwise
+                                                 : path->kind == WRITE_RULE_KIND_DIRECTORY;
 }
 
-static bool is_lifted(const struct never_rules *rules, size_t i, const struct never_path *path,
+static bool is_lifted(const struct write_rules *rules, size_t i, const struct write_rule_path *path,
                       size_t n)
 {
     struct glob_reach reach;
@@ -54,7 +57,7 @@ static bool is_lifted(const struct never_rules *rules, size_t i, const struct ne
     return false;
 }
 
-static bool forbids(const struct never_rules *rules, size_t i, const struct never_path *path,
+static bool forbids(const struct write_rules *rules, size_t i, const struct write_rule_path *path,
                     struct glob_reach *reach)
 {
     const struct glob *glob = pattern_at(rules, i);
@@ -67,31 +70,32 @@ static bool forbids(const struct never_rules *rules, size_t i, const struct neve
     return false;
 }
 
-static bool is_meant(const struct never_rules *rules, size_t i, const struct glob_reach *reach)
+static bool is_meant(const struct write_rules *rules, size_t i, const struct glob_reach *reach)
 {
     return glob_reach_is_meant(pattern_at(rules, i), reach, rules->n_root_names);
 }
 
-static bool concerns(const struct never_rules *rules, size_t i, const struct never_path *path,
-                     enum never_act act)
+static bool concerns(const struct write_rules *rules, size_t i, const struct write_rule_path *path,
+                     enum write_rule_act act)
 {
     struct glob_reach reach;
 
-    if (act == NEVER_ON_THE_WAY)
+    if (act == WRITE_RULE_ON_THE_WAY)
         return glob_path_is_literal_ancestor(pattern_at(rules, i), &path->names);
     bool is_forbidden = forbids(rules, i, path, &reach);
-    return act == NEVER_LINK ? !is_forbidden && is_meant(rules, i, &reach) : is_forbidden;
+    return act == WRITE_RULE_LINK ? !is_forbidden && is_meant(rules, i, &reach) : is_forbidden;
 }
 
-int never_rule(const struct never_rules *rules, const struct never_path *path, enum never_act act)
+int write_rule_find(const struct write_rules *rules, const struct write_rule_path *path,
+                    enum write_rule_act act)
 {
     for (size_t i = 0; i < rules->n; i++)
         if (path->is_too_long || concerns(rules, i, path, act))
             return (int)i;
-    return NEVER_NONE;
+    return WRITE_RULE_NONE;
 }
 
-static bool is_shown(const struct never_rules *rules, size_t i, const char *path)
+static bool is_shown(const struct write_rules *rules, size_t i, const char *path)
 {
     if (!rules->exceptions)
         return false;
@@ -101,20 +105,20 @@ static bool is_shown(const struct never_rules *rules, size_t i, const char *path
     return false;
 }
 
-int never_rule_of(const struct never_rules *rules, const char *path)
+int write_rule_of(const struct write_rules *rules, const char *path)
 {
     for (size_t i = 0; i < rules->n; i++)
         if (glob_match(pattern_at(rules, i), path, true) && !is_shown(rules, i, path))
             return (int)i;
-    return NEVER_NONE;
+    return WRITE_RULE_NONE;
 }
 
 /* ---- two places */
 
 /* Whether an exception may lift the rule below `there`, and would not below `here`. */
-static bool loses_exception(const struct never_move *move, size_t i)
+static bool loses_exception(const struct write_rule_move *move, size_t i)
 {
-    const struct never_rules *rules = move->rules;
+    const struct write_rules *rules = move->rules;
     const struct glob_path *here = &move->here.names;
     const struct glob_path *there = &move->there.names;
     struct glob_reach from;
@@ -133,7 +137,7 @@ static bool loses_exception(const struct never_move *move, size_t i)
     return false;
 }
 
-static bool is_stricter(const struct never_move *move, size_t i)
+static bool is_stricter(const struct write_rule_move *move, size_t i)
 {
     const struct glob *glob = pattern_at(move->rules, i);
     struct glob_reach from;
@@ -147,26 +151,26 @@ static bool is_stricter(const struct never_move *move, size_t i)
            (glob_reach_goes_on(glob, &to) && loses_exception(move, i));
 }
 
-static bool prepare(struct never_move *move)
+static bool prepare(struct write_rule_move *move)
 {
-    never_path_init(&move->here, move->rules, move->path);
-    never_path_init(&move->there, move->rules, move->other);
+    write_rule_path_init(&move->here, move->rules, move->path);
+    write_rule_path_init(&move->there, move->rules, move->other);
     return !move->here.is_too_long && !move->there.is_too_long;
 }
 
 /* A pattern that may be about something below the one path and not below the other. */
-static int first_stricter(struct never_move *move)
+static int first_stricter(struct write_rule_move *move)
 {
     bool is_clear = prepare(move);
 
     for (size_t i = 0; i < move->rules->n; i++)
         if (!is_clear || is_stricter(move, i))
             return (int)i;
-    return NEVER_NONE;
+    return WRITE_RULE_NONE;
 }
 
 /* The rule about what would stand at `path`, but says nothing about `other`. */
-static int judge(struct never_move *move, bool is_link)
+static int judge(struct write_rule_move *move, bool is_link)
 {
     struct glob_reach reach;
 
@@ -180,11 +184,11 @@ static int judge(struct never_move *move, bool is_link)
             !(is_link && is_meant(move->rules, i, &reach)))
             return (int)i;
     }
-    return NEVER_NONE;
+    return WRITE_RULE_NONE;
 }
 
-static bool set_paths(struct never_move *move, const struct never_rules *rules, const char *path,
-                      const char *other)
+static bool set_paths(struct write_rule_move *move, const struct write_rules *rules,
+                      const char *path, const char *other)
 {
     size_t n = strlen(path);
     size_t other_n = strlen(other);
@@ -198,26 +202,26 @@ static bool set_paths(struct never_move *move, const struct never_rules *rules, 
     return true;
 }
 
-bool never_is_stricter(struct never_move *move, const struct never_rules *rules, const char *path,
-                       const char *other)
+bool write_rule_is_stricter(struct write_rule_move *move, const struct write_rules *rules,
+                            const char *path, const char *other)
 {
     if (!set_paths(move, rules, path, other))
         return rules->n > 0;
-    return first_stricter(move) != NEVER_NONE;
+    return first_stricter(move) != WRITE_RULE_NONE;
 }
 
-int never_move_begin(struct never_move *move, const struct never_rules *rules, const char *path,
-                     const char *other, struct never_place *out)
+int write_rule_move_begin(struct write_rule_move *move, const struct write_rules *rules,
+                          const char *path, const char *other, struct write_rule_place *out)
 {
     if (!set_paths(move, rules, path, other))
-        return rules->n > 0 ? 0 : NEVER_NONE;
+        return rules->n > 0 ? 0 : WRITE_RULE_NONE;
     move->unclear = first_stricter(move);
-    *out = (struct never_place){ strlen(path), strlen(other), 0 };
-    return move->unclear == NEVER_NONE ? NEVER_NONE : NEVER_LOOK_BELOW;
+    *out = (struct write_rule_place){ strlen(path), strlen(other), 0 };
+    return move->unclear == WRITE_RULE_NONE ? WRITE_RULE_NONE : WRITE_RULE_LOOK_BELOW;
 }
 
-int never_move_look(struct never_move *move, const struct never_place *place, const char *name,
-                    enum never_type type, struct never_place *out)
+int write_rule_move_look(struct write_rule_move *move, const struct write_rule_place *place,
+                         const char *name, enum write_rule_type type, struct write_rule_place *out)
 {
     size_t n = strlen(name) + 1; /* with a slash, or a NUL */
 
@@ -227,11 +231,12 @@ int never_move_look(struct never_move *move, const struct never_place *place, co
     move->path[place->end] = move->other[place->other_end] = '/';
     memcpy(move->path + place->end + 1, name, n);
     memcpy(move->other + place->other_end + 1, name, n);
-    int rule = judge(move, type == NEVER_SYMLINK);
-    if (rule != NEVER_NONE || type != NEVER_DIRECTORY || first_stricter(move) == NEVER_NONE)
+    int rule = judge(move, type == WRITE_RULE_SYMLINK);
+    if (rule != WRITE_RULE_NONE || type != WRITE_RULE_DIRECTORY ||
+        first_stricter(move) == WRITE_RULE_NONE)
         return rule;
     if (place->depth == MAX_DEPTH)
         return move->unclear;
-    *out = (struct never_place){ place->end + n, place->other_end + n, place->depth + 1 };
-    return NEVER_LOOK_BELOW;
+    *out = (struct write_rule_place){ place->end + n, place->other_end + n, place->depth + 1 };
+    return WRITE_RULE_LOOK_BELOW;
 }

@@ -8,15 +8,17 @@
 #include "base/capture.h"
 #include "base/log.h"
 #include "coop/run.h"
-#include "jail/cgroup.h"
-#include "jail/child.h"
-#include "jail/kept_tmp.h"
-#include "jail/neighbours.h"
-#include "jail/network_gate.h"
-#include "jail/record_host.h"
-#include "jail/records.h"
-#include "jail/template.h"
+#include "init/root_mark.h"
+#include "launch/child.h"
+#include "launch/shared_tmp.h"
+#include "launch/template.h"
 #include "plan/plan.h"
+#include "supervise/cgroup/cgroup.h"
+#include "supervise/denial/denial_host.h"
+#include "supervise/denial/denials.h"
+#include "supervise/idle.h"
+#include "supervise/network/gate.h"
+#include "survey/neighbours.h"
 
 struct coop_sandbox {
     coop_policy *policy;
@@ -25,15 +27,15 @@ struct coop_sandbox {
     void *stacks;              /* of the children of a launch */
     struct template *template; /* from the second box on, where one is possible */
     bool has_run, template_failed, has_no_cgroup;
-    struct kept_tmp *tmp; /* NULL: each box has a /tmp of its own */
+    struct shared_tmp *tmp; /* NULL: each box has a /tmp of its own */
 };
 
 /*
- * From now on all boxes share one /tmp, kept_tmp.h, of the size that the policy gives. Returns a
+ * From now on all boxes share one /tmp, shared_tmp.h, of the size that the policy gives. Returns a
  * descriptor of its root, the sandbox's. -ENOTSUP: they cannot, and *why says it, as the end of a
  * sentence.
  */
-int sandbox_keep_tmp(coop_sandbox *sandbox, const char **why, coop_error **err);
+int sandbox_share_tmp(coop_sandbox *sandbox, const char **why, coop_error **err);
 
 #define BOX_STATUS_UNKNOWN 0x7f /* what wait gives for a stopped process: no end of any sort */
 
@@ -62,6 +64,7 @@ struct coop_box {
     char created[21];          /* in UTC, ISO 8601 */
     struct redact *redacts[2]; /* of both outputs; NULL: there is nothing to take out */
     bool on_template;
+    bool is_runner;    /* its command is init/runner.h */
     bool tree_changed; /* what the plan protects was not what it saw */
     struct cgroup cgroup;
     pid_t pid; /* init, or the command itself where there are no namespaces */
@@ -79,27 +82,34 @@ struct coop_box {
     enum box_state state;
     bool has_status; /* init told how the command ended */
     int status;      /* as wait gives it */
+    unsigned n_left; /* processes that the command left, as far as init could count */
     bool timed_out;
     bool is_killing; /* the grace is running */
     bool memory_killed;
+    bool pids_reached; /* as many as it may have, where no cgroup counts them */
     volatile bool cancelled;
     uint64_t started_ns, ended_ns, deadline_ns, next_sample_ns;
     uint64_t cpu_us, max_rss, bytes_written;
     uint64_t peak_sampled, segments;
+    bool is_asleep;   /* nothing ran when the last sample was taken */
+    struct idle idle; /* who there was at the last sample */
+    unsigned n_idle;  /* how often in a row none of them had run since */
+    uint64_t ran_ns;  /* when that was not so, the last time */
     struct cgroup_usage usage;
     struct box_root *roots;
     size_t n_roots;
     struct guard *guard; /* NULL: nothing is guarded */
     struct network_gate gate;
-    struct records records;
-    short slots[RECORDS_MAX]; /* by init's own number of a refusal: which record, from 1 */
-    struct record_host record_host;
-    char *traps;         /* hidden directories of the root that are watched, trap.h; NULL: none */
+    struct denials denials;
+    short slots[DENIALS_MAX]; /* by init's own number of a refusal: which record, from 1 */
+    struct denial_host denial_host;
+    char *watchfs; /* hidden directories of the root that are watched, watchfs.h; NULL: none */
     bool watches_places; /* and those that the box makes to hold others */
     bool watches_tmp;
     enum box_masks masks;
     char *workspace; /* on the host; NULL: not known */
     struct neighbours neighbours;
+    struct root_marks marks;
 };
 
 /* Makes the box and starts the command in it. */
@@ -108,6 +118,11 @@ int launch(struct coop_box *box, coop_error **err);
 /* Checks the caller's options and copies those it knew of. */
 int box_take_options(coop_run_options *to, const coop_run_options *from, const coop_policy *policy,
                      coop_error **err);
+
+/* Starts a box whose command starts others: init/runner.h. It gets `socket_fd`, which is
+ * above 2. Rules for commands are for whoever sends orders to apply. */
+int box_start_runner(coop_sandbox *sandbox, const coop_run_options *options, int socket_fd,
+                     coop_box **out, coop_error **err);
 
 /* Ends everything in the box, now. */
 void box_kill(struct coop_box *box);

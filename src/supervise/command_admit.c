@@ -1,4 +1,4 @@
-#include "command_gate.h"
+#include "command_admit.h"
 
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static int ask_manifests(const struct plan *plan, struct command_rules *rules, c
     return 0;
 }
 
-int command_gate(const struct plan *plan, char *const argv[], coop_error **err)
+int command_admit(const struct plan *plan, char *const argv[], coop_error **err)
 {
     auto_command_rules struct command_rules rules = { 0 };
     auto_command_decision struct command_decision decision = { 0 };

@@ -1,5 +1,5 @@
 /*
- * command_gate.h - the last word on a command before a box is made for it
+ * command_admit.h - the last word on a command before a box is made for it
  *
  * The policy's rules, and where one has a manifest, what the program says of its sub-commands: it is
  * asked once, in a box of its own, and the answer is remembered by the digest of its file in
@@ -9,7 +9,7 @@
 
 #include "plan/plan.h"
 
-int command_gate(const struct plan *plan, char *const argv[], coop_error **err);
+int command_admit(const struct plan *plan, char *const argv[], coop_error **err);
 
 extern const struct origin manifest_origin; /* of what a manifest blocks */
 

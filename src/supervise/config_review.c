@@ -1,4 +1,4 @@
-#include "config_gate.h"
+#include "config_review.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +9,13 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/box.h"
-#include "jail/box_records.h"
-#include "jail/guard.h"
-#include "jail/supervise.h"
-#include "policy/git_config_gate.h"
-#include "policy/path.h"
+#include "git_config/review.h"
+#include "init/structure_lock.h"
+#include "policy/path/path.h"
+#include "supervise/box.h"
+#include "supervise/denial/box_denials.h"
+#include "supervise/guard.h"
+#include "supervise/supervise.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -110,17 +111,31 @@ static unsigned count_directories(const char *path)
     return n;
 }
 
-/* A submodule's git directory says where its work tree is, and may have been cloned from a path. */
-static struct git_config_place place_of(const char *rest)
+/* The path in the work tree of a submodule's git directory; NULL: it is none. */
+static const char *module_path(const char *rest)
 {
-    bool is_module = strncmp(rest, ".git/modules/", 13) == 0;
+    static const char modules[] = ".git/modules/";
+    const char *found = strstr(rest, modules);
 
-    return (struct git_config_place){ .depth = is_module ? count_directories(rest) : 0,
-                                      .local_urls = is_module };
+    while (found && found > rest && found[-1] != '/')
+        found = strstr(found + 1, modules);
+    return found;
 }
 
-int config_gate(struct coop_box *box, const char *path, int rule, int fd)
+/* A submodule's git directory says where its work tree is, and may have been cloned from a path; so may
+ * what the box has made. */
+static struct git_config_place place_of(const char *rest, bool is_new)
 {
+    const char *module = module_path(rest);
+
+    return (struct git_config_place){ .depth = module ? count_directories(module) : 0,
+                                      .local_urls = module || is_new,
+                                      .is_new = is_new };
+}
+
+int config_review(struct coop_box *box, const struct protocol_event_message *question, int fd)
+{
+    const char *path = question->text;
     auto_error coop_error *err = NULL;
     auto_buffer struct buffer new_text = { 0 };
     auto_buffer struct buffer old_text = { 0 };
@@ -130,6 +145,9 @@ int config_gate(struct coop_box *box, const char *path, int rule, int fd)
 
     if (!root)
         return -EACCES;
+    auto_structure_lock int lock = structure_lock_take(false, &err);
+    if (lock < 0)
+        return lock;
     auto_close int file = open_beneath(root->fd, rest, O_RDWR, 0);
     if (file < 0 && file != -ENOENT)
         return file;
@@ -138,11 +156,15 @@ int config_gate(struct coop_box *box, const char *path, int rule, int fd)
         r = read_text(file, &old_text);
     if (r < 0)
         return r;
-    const struct git_config_place place = place_of(rest);
-    r = git_config_gate(&place, old_text.data ? old_text.data : "", old_text.length,
-                        new_text.data ? new_text.data : "", new_text.length, &passed, &err);
+    bool is_new = question->status;
+    const struct git_config_place place = place_of(rest, is_new);
+    r = git_config_review(&place, old_text.data ? old_text.data : "", old_text.length,
+                          new_text.data ? new_text.data : "", new_text.length, &passed, &err);
+    if (r == 0 && !is_new)
+        r = git_config_mark_remotes(old_text.data ? old_text.data : "", old_text.length, &passed,
+                                    &err);
     if (r < 0) {
-        box_records_note_refusal(box, rule, path, coop_error_message(err));
+        box_denials_note_refusal(box, question->rule, path, coop_error_message(err));
         return -EACCES;
     }
     if (file < 0)

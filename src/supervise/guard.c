@@ -11,18 +11,18 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "jail/box.h"
-#include "jail/box_records.h"
-#include "jail/clock.h"
-#include "jail/guard_mount.h"
-#include "jail/identity.h"
-#include "jail/protocol.h"
-#include "jail/supervise.h"
+#include "init/file_id.h"
+#include "init/protocol.h"
 #include "plan/protect_config.h"
 #include "plan/protect_watch.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
+#include "supervise/box.h"
+#include "supervise/denial/box_denials.h"
+#include "supervise/guard_mount.h"
+#include "supervise/supervise.h"
 
 #define FIRST_NS 50000000u /* shorter runs pay nothing */
 #define DIRECTORY_NS \
@@ -35,7 +35,7 @@
 /* Something that is to be hidden unless the box made it. */
 struct question {
     bool is_asked;
-    struct identity identity;
+    struct file_id identity;
     struct protect_found found; /* its texts are copies */
     int root_fd;
 };
@@ -43,10 +43,10 @@ struct question {
 struct guard {
     struct protect_watch *watch;
     uint64_t due_ns, last_ns;
-    bool has_door, is_root_view, has_hidden;
+    bool has_notify, is_root_view, has_hidden;
     struct guard_mount mount;
     struct question questions[N_QUESTIONS];
-    struct identity *own;
+    struct file_id *own;
     size_t n_own, own_capacity;
     int gave_up; /* the errno of what could not be hidden, 0: nothing; and its path */
     char what[512];
@@ -67,7 +67,7 @@ void guard_take(struct coop_box *box, bool at_once)
     uint64_t wait = protect_watch_n_directories(watch) * DIRECTORY_NS;
     guard->watch = watch;
     guard->due_ns = clock_now_ns() + (at_once ? 0 : wait > FIRST_NS ? wait : FIRST_NS);
-    guard->has_door = plan->n_never > 0;
+    guard->has_notify = plan->n_write_rules > 0;
     guard->is_root_view = plan->is_root_view;
     guard->mount = (struct guard_mount){
         .pidfd = box->pidfd,
@@ -78,6 +78,9 @@ void guard_take(struct coop_box *box, bool at_once)
         .masks_fd = -1,
     };
     box->guard = guard;
+    /* Meanwhile init makes the box, so nothing waits for this. If it fails, guard_go_on() tries again
+     * and says so. */
+    (void)protect_watch_open(watch, NULL);
 }
 
 static void forget(struct question *question)
@@ -127,17 +130,25 @@ void guard_end(struct coop_box *box)
         return;
     (void)snprintf(why, sizeof why, "it could not be hidden (%s), so the box was ended",
                    strerror(guard->gave_up));
-    box_records_note_late(box, NULL, guard->what, why);
+    box_denials_note_late(box, NULL, guard->what, why);
 }
 
-static void watch_no_more(struct coop_box *box)
+static void watch_no_more(struct coop_box *box, int error)
 {
-    const char **wall = &box->plan.enforced.walls[COOP_WALL_PROTECTED];
+    char why[256];
 
-    *wall = box->guard->has_door ? "mounts + landlock + init acting on behalf; nothing watches for "
-                                   "what others make meanwhile"
-                                 : "mounts, only over what exists at the start; nothing watches "
-                                   "for what others make meanwhile";
+    (void)snprintf(why, sizeof why,
+                   "files that others create while the command runs are not watched (%s); existing "
+                   "ones are hidden",
+                   error == ENOSPC ? "the user has no inotify watch left"
+                                   : "the user has no inotify instance or descriptor left");
+    box_denials_note_late(box, NULL, "files that appear later", why);
+    const char **layer = &box->plan.enforced.walls[COOP_WALL_PROTECTED];
+
+    *layer = box->guard->has_notify ? "mounts + landlock + init acting on behalf; files that "
+                                      "others create meanwhile are not watched"
+                                    : "mounts, only over what exists at the start; files that "
+                                      "others create meanwhile are not watched";
 }
 
 /* ---- hiding */
@@ -243,9 +254,9 @@ static void act(struct coop_box *box, int root_fd, const struct protect_found *f
     char path[2 * PATH_MAX];
     const char *target;
     if (protect_watch_place(box->guard->watch, root_fd, found->path, 0, path, sizeof path, &target))
-        box_records_note_late(
+        box_denials_note_late(
             box, found->rule, path,
-            "it came while the command ran, and could be read until it was hidden");
+            "it appeared while the command ran, and could be read until it was hidden");
     if (!box->guard->has_hidden) {
         const struct protocol_order_message order = { .order = ORDER_HOLD };
 
@@ -256,19 +267,19 @@ static void act(struct coop_box *box, int root_fd, const struct protect_found *f
 
 /* ---- whose it is */
 
-static bool is_own(const struct guard *guard, const struct identity *identity)
+static bool is_own(const struct guard *guard, const struct file_id *identity)
 {
     for (size_t i = 0; i < guard->n_own; i++)
-        if (identity_is(&guard->own[i], identity))
+        if (file_id_equal(&guard->own[i], identity))
             return true;
     return false;
 }
 
-static void note_own(struct guard *guard, const struct identity *identity)
+static void note_own(struct guard *guard, const struct file_id *identity)
 {
     if (guard->n_own == guard->own_capacity) {
         size_t capacity = guard->own_capacity ? 2 * guard->own_capacity : 16;
-        struct identity *more = reallocarray(guard->own, capacity, sizeof *more);
+        struct file_id *more = reallocarray(guard->own, capacity, sizeof *more);
 
         if (!more) /* init will be asked again */
             return;
@@ -287,7 +298,7 @@ static struct question *free_question(struct guard *guard)
 }
 
 static void ask(struct coop_box *box, struct question *question, const struct protect_news *news,
-                const struct identity *identity)
+                const struct file_id *identity)
 {
     struct guard *guard = box->guard;
     const struct protocol_order_message order = {
@@ -316,13 +327,13 @@ static void ask_all(struct coop_box *box)
     struct question *question;
 
     while ((question = free_question(guard)) && protect_watch_next(guard->watch, &news)) {
-        struct identity identity;
+        struct file_id identity;
 
-        if (!identity_of(news.root_fd, news.found->named, &identity) || is_own(guard, &identity))
+        if (!file_id_of(news.root_fd, news.found->named, &identity) || is_own(guard, &identity))
             continue;
         if (news.was_hidden) /* the box itself could not have replaced it: no time is lost */
             act(box, news.root_fd, news.found);
-        else if (guard->has_door)
+        else if (guard->has_notify)
             ask(box, question, &news, &identity);
         else if (news.found->kind == FOUND_GIT_CONFIG)
             act(box, news.root_fd, news.found);
@@ -352,7 +363,7 @@ static bool watched(struct coop_box *box, int r, const coop_error *err)
     if (r == 0)
         return true;
     if (r == -ENOSPC || r == -EMFILE || r == -ENFILE)
-        watch_no_more(box);
+        watch_no_more(box, -r);
     else
         give_up(box, coop_error_message(err), r);
     return false;

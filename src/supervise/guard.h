@@ -5,9 +5,9 @@
  * a mask away with the old file, and a file that comes later never had one. Once a run has lived a
  * while the supervisor watches the workspace (plan/protect_watch.h), and what appears under a name that
  * may not be read gets its mask then. Until then it can be read: the result says so. Where a mask cannot
- * be had, the box ends; where the kernel watches no more, the result says that nothing watches.
+ * be had, the box ends; where the kernel watches no more, the result says so.
  *
- * What the box itself makes stays readable for it: init knows what that is (door_made.h).
+ * What the box itself makes stays readable for it: init knows what that is (init/notify/made.h).
  */
 #pragma once
 

@@ -13,8 +13,8 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#include "jail/child.h"
-#include "jail/user_namespace.h"
+#include "launch/child.h"
+#include "launch/user_namespace.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -206,7 +206,7 @@ static long cover(struct guard_mount *mount, long place, bool is_bare, long pare
 }
 
 /*
- * What is there may be a mask that init serves (trap.h), and init may wait for us: so the kernel is to ask
+ * What is there may be a mask that init serves (watchfs.h), and init may wait for us: so the kernel is to ask
  * nobody. Which file it is does not change.
  */
 static long look_at(long place, struct statx *out)

@@ -32,14 +32,16 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "jail/box.h"
-#include "jail/child.h"
-#include "jail/init_image.h"
-#include "jail/network_nat.h"
-#include "jail/newidmap.h"
-#include "jail/protocol.h"
-#include "jail/refusal.h"
-#include "jail/user_namespace.h"
+#include "init/protocol.h"
+#include "init/structure_lock.h"
+#include "launch/child.h"
+#include "launch/init_image.h"
+#include "launch/init_start.h"
+#include "launch/user_namespace.h"
+#include "supervise/box.h"
+#include "supervise/launch_error.h"
+#include "supervise/network/nat.h"
+#include "survey/newidmap.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
@@ -54,7 +56,9 @@ struct launch {
     int pipes[3][2];
     int control[2];
     int user_namespace_fd;
-    int rules_fd;
+    struct init_start start;
+    int start_fd, lock_fd;
+    int supervisor_fd;
     int fuse_fd;   /* opened on the way in; -1: not */
     int device_fd; /* child.h */
     const struct template *template;
@@ -90,6 +94,11 @@ static int make_channels(struct launch *launch, coop_error **err)
     for (int i = 0; i < 3 && box->plan.map_owners && !box->plan.has_tty; i++)
         if (fchown(launch->pipes[i][0], box->plan.outside_uid, box->plan.outside_gid) < 0)
             return fail(err, errno, "hand over the pipes for input and output");
+    /* Some containers refuse it: then the sockets alone must do. */
+    launch->supervisor_fd = (int)raw(NR_PIDFD_OPEN, getpid(), 0);
+    r = launch->supervisor_fd < 0 ? 0 : fd_lift(&launch->supervisor_fd);
+    if (r < 0)
+        return fail(err, -r, "keep a descriptor of this process");
     const char go = PROTOCOL_GO;
     if (send(launch->control[0], &go, 1, MSG_NOSIGNAL) != 1)
         return fail(err, errno, "write to the control socket");
@@ -129,7 +138,7 @@ static int make_user_namespace(struct launch *launch, coop_error **err)
         return 0;
     int fd = user_namespace_new(&map, err);
     if (fd == -ENOSPC || fd == -EPERM || fd == -EINVAL || fd == -EUSERS)
-        return refusal_of_clone(launch->box, -fd, err);
+        return launch_error_of_clone(launch->box, -fd, err);
     if (fd < 0)
         return fd;
     launch->user_namespace_fd = fd;
@@ -175,8 +184,7 @@ static int clone_sources(struct launch *launch, coop_error **err)
         struct step *step = &plan->steps[i];
         struct stat st;
 
-        if ((step->kind != STEP_BIND && step->kind != STEP_PROJECT) ||
-            !(step->flags & STEP_RECHECK))
+        if (!(step_rows[step->kind].traits & TRAIT_SOURCE) || !(step->flags & STEP_RECHECK))
             continue;
         long fd = raw(NR_OPEN_TREE, step->fd, "",
                       OPEN_TREE_CLONE_TREE | O_CLOEXEC | AT_RECURSIVE_TREE | AT_EMPTY_PATH);
@@ -196,23 +204,18 @@ static int clone_sources(struct launch *launch, coop_error **err)
     return 0;
 }
 
-/* What init shall protect, as a file in memory that it reads once. */
-static int write_rules(struct launch *launch, coop_error **err)
+/* What init gets: a file in memory that it reads once. */
+static int make_start(struct launch *launch, coop_error **err)
 {
     const struct plan *plan = &launch->box->plan;
 
-    if (!plan->door_rules)
+    if (plan->tier < COOP_TIER_NAMESPACES)
         return 0;
-    launch->rules_fd = memfd_create("coop-rules", MFD_CLOEXEC);
-    if (launch->rules_fd < 0)
-        return fail(err, errno, "make a file in memory");
-    int r = fd_lift(&launch->rules_fd);
-    if (r < 0)
-        return fail(err, -r, "keep the rules for protected paths");
-    ssize_t n = write(launch->rules_fd, plan->door_rules, plan->door_rules_length);
-    if (n != (ssize_t)plan->door_rules_length)
-        return fail(err, n < 0 ? errno : ENOSPC, "write the rules for protected paths");
-    return 0;
+    launch->start_fd = init_start_open(plan, &launch->start, err);
+    if (launch->start_fd < 0 || !plan->packed_rules)
+        return launch->start_fd < 0 ? launch->start_fd : 0;
+    launch->lock_fd = structure_lock_open(err);
+    return launch->lock_fd < 0 ? launch->lock_fd : 0;
 }
 
 static int prepare_sandbox(coop_sandbox *sandbox, coop_error **err)
@@ -270,7 +273,7 @@ static int entrance_main(void *argument)
     long r = raw(SYS_setns, launch->user_namespace_fd, CLONE_NEWUSER);
 
     /* While we may: it must be opened in the user namespace that mounts it. */
-    if (r == 0 && plan->wants_traps)
+    if (r == 0 && plan->wants_watchfs)
         launch->fuse_fd = (int)raw(SYS_openat, AT_FDCWD, "/dev/fuse", O_RDWR | O_CLOEXEC);
     launch->child.fuse_fd = launch->fuse_fd;
     launch->child.last_fd = larger(launch->child.last_fd, launch->fuse_fd);
@@ -397,7 +400,8 @@ static int last_descriptor(const struct child *child)
     const struct plan *plan = child->plan;
     int last = larger(child->control_fd, child->parent_control_fd);
 
-    last = larger(last, larger(child->init_fd, child->rules_fd));
+    last = larger(last, larger(child->init_fd, child->start_fd));
+    last = larger(last, larger(child->lock_fd, child->supervisor_fd));
     last = larger(last, larger(child->gate_fd, child->device_fd));
     for (int i = 0; i < 3; i++)
         last = larger(last, larger(child->stdio_fds[i], child->cgroup_fds[i]));
@@ -418,7 +422,10 @@ static void fill_child(struct launch *launch)
         .parent_control_fd = launch->control[0],
         .stdio_fds = { launch->pipes[0][0], launch->pipes[1][1], launch->pipes[2][1] },
         .init_fd = box->sandbox->init_fd,
-        .rules_fd = launch->rules_fd,
+        .start_fd = launch->start_fd,
+        .start = &launch->start,
+        .supervisor_fd = launch->supervisor_fd,
+        .lock_fd = launch->lock_fd,
         .gate_fd = box->gate.fd,
         .keep_fds = box->options.keep_fds,
         .n_keep_fds = box->options.n_keep_fds,
@@ -427,7 +434,7 @@ static void fill_child(struct launch *launch)
         .command_bounding_set = ~0ull,
         .helper_stack = launch->stacks + 3 * CHILD_STACK_SIZE,
         .fuse_fd = -1,
-        .trap_fd = -1,
+        .watchfs_fd = -1,
         .late_fds = { -1, -1 },
         .device_fd = launch->device_fd,
         .pool_fd = -1,
@@ -439,7 +446,7 @@ static void fill_child(struct launch *launch)
         .place_fd = -1,
         .pristine_fd = -1,
         .masks_fd = -1,
-        .project_fd = -1,
+        .root_view_fd = -1,
         .watch_fd = -1,
         .listener_fd = -1,
         .names_fd = -1,
@@ -471,7 +478,9 @@ static void launch_done(struct launch *launch)
     close_fd(&launch->control[0]);
     close_fd(&launch->control[1]);
     close_fd(&launch->user_namespace_fd);
-    close_fd(&launch->rules_fd);
+    close_fd(&launch->start_fd);
+    close_fd(&launch->supervisor_fd);
+    close_fd(&launch->lock_fd);
     close_fd(&launch->fuse_fd);
     close_fd(&launch->device_fd);
     close_fd(&launch->pidfd);
@@ -481,16 +490,16 @@ static void launch_done(struct launch *launch)
 }
 
 /* What is watched: the plan itself is forgotten. */
-static void take_traps(struct coop_box *box, bool is_made, bool watches_tmp)
+static void take_watchfs(struct coop_box *box, bool is_made, bool watches_tmp)
 {
-    const struct plan_traps *traps = box->plan.traps;
+    const struct plan_watchfs *watchfs = box->plan.watchfs;
 
-    if (is_made && traps->directories)
-        box->traps = strdup(traps->directories);
-    box->watches_places = is_made && traps->has_places;
+    if (is_made && watchfs->directories)
+        box->watchfs = strdup(watchfs->directories);
+    box->watches_places = is_made && watchfs->has_places;
     box->watches_tmp = is_made && watches_tmp;
-    if (is_made || !traps->n_masks)
-        box->masks = traps->n_left_out ? BOX_MASKS_SOME : BOX_MASKS_ALL;
+    if (is_made || !watchfs->n_masks)
+        box->masks = watchfs->n_left_out ? BOX_MASKS_SOME : BOX_MASKS_ALL;
 }
 
 static void hand_over(struct launch *launch)
@@ -504,8 +513,8 @@ static void hand_over(struct launch *launch)
         network_nat_took(&box->plan, launch->child.nat_method);
     for (int i = 0; i < 3; i++)
         fd_settle(&launch->pipes[i][i == 0]);
-    if (box->plan.traps)
-        take_traps(box, launch->child.has_traps, launch->child.watches_tmp);
+    if (box->plan.watchfs)
+        take_watchfs(box, launch->child.has_watchfs, launch->child.watches_tmp);
     box->pid = launch->pid;
     box->pidfd = take_fd(&launch->pidfd);
     box->control_fd = take_fd(&launch->control[0]);
@@ -528,18 +537,20 @@ static int run_launch(struct launch *launch, coop_error **err)
             return r;
     }
     if (r == 0)
-        r = write_rules(launch, err);
+        r = make_start(launch, err);
+    if (r == 0)
+        r = root_marks_set(&launch->box->marks, &launch->box->plan, err);
     if (r == 0)
         r = clone_sources(launch, err);
     if (r < 0)
         return fail_as(err, fail_within(err, r, "start the sandbox"), COOP_ERROR_SETUP);
     launch->stacks = launch->box->sandbox->stacks;
-    if (launch->template && launch->box->plan.wants_traps) /* its view has no such device */
+    if (launch->template && launch->box->plan.wants_watchfs) /* its view has no such device */
         launch->device_fd = open("/dev/fuse", O_PATH | O_CLOEXEC);
     fill_child(launch);
     long pid = clone_box(launch);
     if (pid < 0)
-        return refusal_of_clone(launch->box, (int)-pid, err);
+        return launch_error_of_clone(launch->box, (int)-pid, err);
     bool has_namespaces = launch->box->plan.tier >= COOP_TIER_NAMESPACES;
     if (!launch->child.error && has_namespaces && !launch->child.has_init)
         launch->child.error = ECANCELED; /* killed from outside */
@@ -548,8 +559,8 @@ static int run_launch(struct launch *launch, coop_error **err)
     /* Its end is the end of everything in it, and so of every use of our memory. */
     if (launch->pidfd >= 0)
         reap(launch);
-    launch->box->tree_changed = refusal_is_of_change(&launch->box->plan, &launch->child);
-    return refusal_of_step(launch->box, &launch->child, err);
+    launch->box->tree_changed = launch_error_is_change(&launch->box->plan, &launch->child);
+    return launch_error_of_step(launch->box, &launch->child, err);
 }
 
 int launch(struct coop_box *box, coop_error **err)
@@ -560,7 +571,9 @@ int launch(struct coop_box *box, coop_error **err)
         .pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } },
         .control = { -1, -1 },
         .user_namespace_fd = -1,
-        .rules_fd = -1,
+        .start_fd = -1,
+        .supervisor_fd = -1,
+        .lock_fd = -1,
         .fuse_fd = -1,
         .device_fd = -1,
         .pidfd = -1,

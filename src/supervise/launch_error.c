@@ -1,4 +1,4 @@
-#include "refusal.h"
+#include "launch_error.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void add_reason(coop_error **err, int r)
         if (!c->needed || c->available)
             continue;
         (void)fail_hint(err, r, "%s: %s%s%s", c->title, c->detail ? c->detail : "not available",
-                        c->fix ? "; mend it with: " : "", c->fix ? c->fix : "");
+                        c->fix ? "; fix it with: " : "", c->fix ? c->fix : "");
         break;
     }
     coop_probe_free(probe);
@@ -34,7 +34,7 @@ static int not_available(int errnum, coop_error **err, const char *what)
     return r;
 }
 
-int refusal_of_clone(const struct coop_box *box, int errnum, coop_error **err)
+int launch_error_of_clone(const struct coop_box *box, int errnum, coop_error **err)
 {
     bool transient = errnum == EAGAIN || errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE;
 
@@ -46,35 +46,25 @@ int refusal_of_clone(const struct coop_box *box, int errnum, coop_error **err)
     return not_available(errnum, err, "this host refuses new namespaces");
 }
 
-/* Steps that fail with EPERM or EACCES only where a namespace is of no use. */
-static const bool needs_namespaces[STEP_KINDS] = {
-    [STEP_ID_MAP] = true,         [STEP_CGROUP_NAMESPACE] = true,
-    [STEP_POOL] = true,           [STEP_PROC] = true,
-    [STEP_ROOT] = true,           [STEP_ENTER_ROOT] = true,
-    [STEP_DROP_HOST_ROOT] = true,
-};
-
 static bool is_of_namespaces(const struct plan *plan, const struct child *child)
 {
     return child->failed_step < plan->n_steps &&
            (child->error == EPERM || child->error == EACCES) &&
-           needs_namespaces[plan->steps[child->failed_step].kind];
+           step_rows[plan->steps[child->failed_step].kind].traits & TRAIT_RIGHTS;
 }
 
 /* A step that protects what the plan saw in the workspace found something else there. */
-bool refusal_is_of_change(const struct plan *plan, const struct child *child)
+bool launch_error_is_change(const struct plan *plan, const struct child *child)
 {
     if (child->error != ESTALE || child->failed_step >= plan->n_steps)
         return false;
-    enum step_kind kind = plan->steps[child->failed_step].kind;
-    return kind == STEP_HOLD || kind == STEP_KEEP || kind == STEP_MASK || kind == STEP_COVER;
+    return step_rows[plan->steps[child->failed_step].kind].traits & TRAIT_SEEN;
 }
 
 /* "Symbolic link loop", says the kernel: links are not followed there, and one is enough. */
 static bool is_of_link(const struct step *step, int errnum)
 {
-    return errnum == ELOOP &&
-           (step->kind == STEP_BIND || step->kind == STEP_HIDE || step->kind == STEP_TMPFS);
+    return errnum == ELOOP && step_rows[step->kind].traits & TRAIT_NO_LINK;
 }
 
 static bool is_of_device(const struct step *step, int errnum)
@@ -89,29 +79,29 @@ static const char *reason_for(const struct step *step, int errnum)
     if (is_of_device(step, errnum))
         return "it is not the character device of that name";
     if (step->kind == STEP_NAT && errnum == EPIPE)
-        return "coop-nat, which makes the way out, has ended";
+        return "coop-nat, which provides the network, has ended";
     if (step->kind == STEP_NAT && errnum == EPROTONOSUPPORT)
-        return "this kernel has no nf_tables, which would refuse what is not the internet";
+        return "this kernel has no nf_tables, which is needed to refuse private networks";
     return strerror(errnum);
 }
 
 static const char *hint_for(const struct step *step, int errnum)
 {
     if (step->kind == STEP_BIND && errnum == ENOENT)
-        return "coop makes no mount points in directories of the host: make it first, or choose "
+        return "coop creates no mount points in host directories: create it first, or choose "
                "another target";
     if (is_of_link(step, errnum))
-        return "name the path that the link leads to";
+        return "name the target of the link";
     if (is_of_device(step, errnum))
-        return "something else stands in its place in this host's /dev";
-    if ((step->kind == STEP_BIND || step->kind == STEP_PROJECT) && errnum == ESTALE)
-        return "the source was replaced by something else while the box was being made: run again";
+        return "this host's /dev has something else in its place";
+    if (step_rows[step->kind].traits & TRAIT_SOURCE && errnum == ESTALE)
+        return "the source was replaced while the box was being set up: run again";
     if (step->kind == STEP_BIND && errnum == ENOTDIR)
         return "source and target must both be directories or both be files";
     if (step->kind == STEP_CHANGE_DIRECTORY)
-        return "name a directory as the box sees it with --chdir; the workspace is at /work, or at "
-               "its own path with --same-path";
-    if (step->kind == STEP_PROJECT && (errnum == EMFILE || errnum == ENOSPC))
+        return "name a directory in the box with --chdir; the workspace is at /work, or at its own "
+               "path with --same-path";
+    if (step->kind == STEP_ROOT_VIEW && (errnum == EMFILE || errnum == ENOSPC))
         return "the kernel's limit on inotify instances, watches or mounts is reached: see "
                "/proc/sys/fs/inotify and /proc/sys/fs/mount-max";
     if (errnum == ENOSPC)
@@ -120,7 +110,8 @@ static const char *hint_for(const struct step *step, int errnum)
     return NULL;
 }
 
-static int refusal_of_exec(const struct plan *plan, const struct child *child, coop_error **err)
+static int launch_error_of_exec(const struct plan *plan, const struct child *child,
+                                coop_error **err)
 {
     const char *name = plan->argv[0];
     const char *path = plan->candidates[child->candidate];
@@ -132,13 +123,12 @@ static int refusal_of_exec(const struct plan *plan, const struct child *child, c
         if (child->exists) {
             r = fail_kind(err, COOP_ERROR_EXEC, ENOENT,
                           "execute '%s': its interpreter does not exist in the box", path);
-            return fail_hint(err, r, "look at the file's first line, or at its ELF interpreter");
+            return fail_hint(err, r, "check the file's first line, or its ELF interpreter");
         }
         r = fail_kind(err, COOP_ERROR_EXEC, ENOENT, "execute '%s': no such command in the box",
                       name);
-        return fail_hint(err, r,
-                         "the box sees /usr, /bin, /sbin and the workspace; show it more with "
-                         "--ro PATH");
+        return fail_hint(
+            err, r, "the box shows /usr, /bin, /sbin and the workspace; show more with --ro PATH");
     case EACCES:
         r = fail_kind(err, COOP_ERROR_EXEC, EACCES,
                       "execute '%s': not executable (a directory, no execute permission, or a "
@@ -151,21 +141,21 @@ static int refusal_of_exec(const struct plan *plan, const struct child *child, c
                          "script without '#!')",
                          path);
     case E2BIG:
-        return fail_kind(err, COOP_ERROR_EXEC, E2BIG,
-                         "execute '%s': arguments and environment are larger than the kernel takes",
-                         path);
+        return fail_kind(
+            err, COOP_ERROR_EXEC, E2BIG,
+            "execute '%s': arguments and environment are larger than the kernel accepts", path);
     default:
         return fail_as(err, fail(err, child->error, "execute '%s'", path), COOP_ERROR_EXEC);
     }
 }
 
-int refusal_of_step(const struct coop_box *box, const struct child *child, coop_error **err)
+int launch_error_of_step(const struct coop_box *box, const struct child *child, coop_error **err)
 {
     const struct plan *plan = &box->plan;
     char words[512];
 
     if (child->failed_step == plan->n_steps)
-        return refusal_of_exec(plan, child, err);
+        return launch_error_of_exec(plan, child, err);
     if (child->error == ECANCELED)
         return fail_kind(err, COOP_ERROR_SETUP, ECANCELED,
                          "start the sandbox: the process that builds it was killed");
@@ -174,12 +164,13 @@ int refusal_of_step(const struct coop_box *box, const struct child *child, coop_
             err, fail(err, child->error, "start the sandbox: prepare the process that builds it"),
             COOP_ERROR_SETUP);
     const struct step *step = &plan->steps[child->failed_step];
-    if (refusal_is_of_change(plan, child)) {
+    if (launch_error_is_change(plan, child)) {
         int changed = fail_kind(
             err, COOP_ERROR_SETUP, ESTALE,
             "start the sandbox: '%s' changed while the sandbox was being set up", step->target);
 
-        return fail_hint(err, changed, "run again when nobody moves or replaces protected files");
+        return fail_hint(err, changed,
+                         "run again when protected files are no longer being moved or replaced");
     }
     plan_describe_step(plan, child->failed_step, words, sizeof words);
     if (is_of_namespaces(plan, child))

@@ -46,10 +46,17 @@ static void log_weaknesses(const struct coop_box *box)
     if (plan->tier < COOP_TIER_FULL)
         log_write(&box->span, COOP_LOG_WARN, "weaker sandbox: tier '%s' instead of 'full'",
                   coop_tier_name(plan->tier));
-    for (int i = 0; i < COOP_LIMIT_COUNT; i++)
-        if (plan->policy->limits[i] != COOP_LIMIT_NONE && !plan->enforced.limits[i])
-            log_write(&box->span, COOP_LOG_WARN, "nothing on this host holds the limit '%s'",
+    for (int i = 0; i < COOP_LIMIT_COUNT; i++) {
+        if (plan->policy->limits[i] == COOP_LIMIT_NONE)
+            continue;
+        if (!plan->enforced.limits[i])
+            log_write(&box->span, COOP_LOG_WARN, "nothing on this host enforces the limit '%s'",
                       policy_limit_names[i]);
+        else if (plan_limit_fell_back(plan, (coop_limit)i))
+            log_write(&box->span, COOP_LOG_WARN,
+                      "no cgroup enforces the limit '%s'; it is enforced by: %s",
+                      policy_limit_names[i], plan->enforced.limits[i]);
+    }
 }
 
 void box_log_start(const struct coop_box *box, char *const argv[])
@@ -94,6 +101,6 @@ void box_log_end(const struct coop_box *box, const coop_result *result)
     if (!log_is_wanted(&box->span, COOP_LOG_DEBUG))
         return;
     quantity_format_duration_us(coop_result_duration_us(result), duration);
-    log_write(&box->span, COOP_LOG_DEBUG, "ended with status %d after %s, %zu sorts of refusals",
+    log_write(&box->span, COOP_LOG_DEBUG, "ended with status %d after %s, %zu kinds of denials",
               coop_result_status(result), duration, coop_result_n_denials(result));
 }

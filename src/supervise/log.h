@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "jail/box.h"
+#include "supervise/box.h"
 
 /* The command runs: what it is, under which policy, by which steps, and what is weaker than asked. */
 void box_log_start(const struct coop_box *box, char *const argv[]);

@@ -5,6 +5,7 @@
  * for a short time. Nor is the workspace: what it says must not depend on files that an agent wrote,
  * and a program that an agent could write is not asked at all.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,13 +18,13 @@
 #include "base/directories.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "command/manifest.h"
 #include "config/home.h"
 #include "coop/run.h"
-#include "jail/command_gate.h"
 #include "plan/enforce.h"
-#include "policy/manifest.h"
-#include "policy/path.h"
-#include "policy/view_place.h"
+#include "policy/path/path.h"
+#include "policy/view/place.h"
+#include "supervise/command_admit.h"
 
 #define ASK_TIMEOUT_MS 5000
 #define EMPTY          "empty" /* the workspace of those who are asked */
@@ -31,6 +32,23 @@
 const struct origin manifest_origin = { "the manifest of the program", 0, 0 };
 
 /* ---- where answers are kept */
+
+/* Somebody's box may have had it as its workspace. */
+static int check_empty(const char *path, coop_error **err)
+{
+    DIR *directory = opendir(path);
+    size_t n = 0;
+
+    if (!directory)
+        return fail(err, errno, "open the directory '%s'", path);
+    while (readdir(directory))
+        n++;
+    (void)closedir(directory);
+    return n <= 2 ? 0
+                  : fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTEMPTY,
+                              "the directory '%s', in which manifests are requested, is not empty",
+                              path);
+}
 
 /* *out is the caller's to free. */
 static int open_store(const struct plan *plan, char **out, coop_error **err)
@@ -44,10 +62,12 @@ static int open_store(const struct plan *plan, char **out, coop_error **err)
         return r;
     if (!home)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT,
-                         "nobody knows where to remember manifests: $HOME is not set");
+                         "cannot find a directory to cache manifests: $HOME is not set");
     if (asprintf(&path, "%s/coop/manifests/" EMPTY, home) < 0)
         return fail_no_memory(err);
     r = directories_make(path, err);
+    if (r == 0)
+        r = check_empty(path, err);
     if (r < 0)
         return r;
     *strrchr(path, '/') = '\0';
@@ -56,11 +76,11 @@ static int open_store(const struct plan *plan, char **out, coop_error **err)
         return fail(err, errno, "look at the directory '%s' for manifests", path);
     if (st.st_uid != geteuid() || st.st_mode & 077)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EPERM,
-                         "the directory '%s' for manifests is open to others", real);
+                         "others can access the directory '%s' for manifests", real);
     auto_free char *workspace = realpath(plan->workspace, NULL);
     if (workspace && path_is_within(real, workspace)) {
         r = fail_kind(err, COOP_ERROR_BAD_POLICY, EPERM,
-                      "manifests would be remembered in '%s', which is in the workspace", real);
+                      "manifests would be cached in '%s', which is in the workspace", real);
         return fail_hint(err, r, "set XDG_CACHE_HOME to a directory outside");
     }
     *out = take_ptr(real);
@@ -172,7 +192,7 @@ static int check_end(const coop_result *result, coop_error **err)
         return fail_kind(err, COOP_ERROR_DENIED, ETIMEDOUT, "it did not answer within %d seconds",
                          ASK_TIMEOUT_MS / 1000);
     if (coop_result_status(result) != 0)
-        return fail_kind(err, COOP_ERROR_DENIED, EPROTO, "it ended with the status %d",
+        return fail_kind(err, COOP_ERROR_DENIED, EPROTO, "it exited with status %d",
                          coop_result_status(result));
     if (coop_result_output_dropped(result, COOP_STREAM_STDOUT) > 0)
         return fail_kind(err, COOP_ERROR_DENIED, EFBIG, "its answer is longer than %zu bytes",
@@ -258,9 +278,10 @@ struct search {
 static int found_in_workspace(const struct search *search, const char *path)
 {
     int r = fail_kind(search->err, COOP_ERROR_DENIED, EACCES,
-                      "'%s' can be written by commands, so its word is worth nothing", path);
+                      "commands can write '%s', so its manifest cannot be trusted", path);
 
-    return fail_hint(search->err, r, "keep the program outside, in a read-only mount");
+    return fail_hint(search->err, r,
+                     "keep the program outside the workspace, in a read-only mount");
 }
 
 static int look_at(struct search *search, const char *path)
@@ -339,7 +360,7 @@ int manifest_ask(const struct plan *plan, struct command_rule *rule, coop_error 
         free(search.asked[i]);
     if (r == 0 && search.n_asked == 0)
         return fail_kind(err, COOP_ERROR_EXEC, ENOENT,
-                         "execute '%s': no such command, so it cannot be asked for its manifest",
+                         "execute '%s': no such command, so its manifest cannot be requested",
                          rule->name);
     if (r == 0)
         return 0;

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "coop/probe.h"
 #include "coop/run.h"
-#include "jail/box.h"
 #include "plan/command_check.h"
-#include "plan/print.h"
+#include "plan/print/print.h"
+#include "supervise/box.h"
 
 /* A run finds out by trying whether it can have namespaces; here nothing is run. */
 static int look_closely(const coop_sandbox *sandbox, struct host *host, coop_error **err)

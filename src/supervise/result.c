@@ -9,13 +9,13 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
 #include "base/redact.h"
-#include "jail/box.h"
-#include "jail/box_records.h"
-#include "jail/record_kinds.h"
-#include "jail/result.h"
+#include "supervise/box.h"
+#include "supervise/denial/box_denials.h"
+#include "supervise/denial/denial_kinds.h"
+#include "supervise/result.h"
 
 struct stream_text {
     char *kept;
@@ -29,14 +29,16 @@ struct stream_text {
 struct coop_result {
     int status;
     bool timed_out, cancelled, out_of_memory, pids_hit;
+    unsigned n_left;
     uint64_t duration_us, cpu_us, peak_memory, bytes_written;
     struct stream_text streams[2];
     coop_tier tier;
     struct plan_enforced enforced; /* static texts */
     uint64_t limits[COOP_LIMIT_COUNT];
-    struct records records;
-    coop_denial *denials; /* as many, with their texts */
-    coop_watched watched[RECORD_KINDS];
+    struct denials denials;
+    coop_denial *public_denials; /* as many, with their texts */
+    coop_watched watched[DENIAL_KINDS_MAX];
+    size_t n_watched;
     char *note; /* of the box; NULL: none */
     char digest[65];
     char session[33];
@@ -58,9 +60,9 @@ const char *coop_tier_name(coop_tier tier)
     return (unsigned)tier <= COOP_TIER_FULL ? tier_names[tier] : "unknown";
 }
 
-const char *coop_wall_name(coop_wall wall)
+const char *coop_wall_name(coop_wall layer)
 {
-    return (unsigned)wall < COOP_WALL_COUNT ? wall_names[wall] : "unknown";
+    return (unsigned)layer < COOP_WALL_COUNT ? wall_names[layer] : "unknown";
 }
 
 static int take_stream(struct coop_box *box, int i, struct stream_text *text)
@@ -120,33 +122,33 @@ static int take_records(struct coop_result *result, struct coop_box *box)
 {
     struct redact *redact = box->redacts[0];
 
-    box_records_finish(box);
-    result->records = box->records;
-    box->records = (struct records){ 0 };
-    record_kinds(box, result->watched);
-    if (result->records.n == 0)
+    box_denials_finish(box);
+    result->denials = box->denials;
+    box->denials = (struct denials){ 0 };
+    result->n_watched = denial_kinds(box, result->watched);
+    if (result->denials.n == 0)
         return 0;
-    result->denials = calloc(result->records.n, sizeof *result->denials);
-    if (!result->denials)
+    result->public_denials = calloc(result->denials.n, sizeof *result->public_denials);
+    if (!result->public_denials)
         return -ENOMEM;
-    for (size_t i = 0; i < result->records.n; i++) {
-        struct record *record = &result->records.items[i];
+    for (size_t i = 0; i < result->denials.n; i++) {
+        struct denial *denial = &result->denials.items[i];
 
-        make_printable(&record->target, redact);
-        if (record->allow)
-            make_printable(&record->allow, redact);
-        if (record->why)
-            make_printable(&record->why, redact);
-        result->denials[i] = (coop_denial){
-            .operation = record_op_names[record->op],
-            .target = text_of(record->target, ""),
-            .rule = text_of(record->rule_text, ""),
-            .origin = text_of(record->origin, "built-in default"),
-            .fix = record->allow,
-            .count = record->count,
-            .error = record->error,
-            .why = text_of(record->why, ""),
-            .first_ms = record->first_ms,
+        make_printable(&denial->target, redact);
+        if (denial->allow)
+            make_printable(&denial->allow, redact);
+        if (denial->why)
+            make_printable(&denial->why, redact);
+        result->public_denials[i] = (coop_denial){
+            .operation = denial_op_names[denial->op],
+            .target = text_of(denial->target, ""),
+            .rule = text_of(denial->rule_text, ""),
+            .origin = text_of(denial->origin, "built-in default"),
+            .fix = denial->allow,
+            .count = denial->count,
+            .error = denial->error,
+            .why = text_of(denial->why, ""),
+            .first_ms = denial->first_ms,
         };
     }
     return 0;
@@ -159,6 +161,7 @@ int box_result(struct coop_box *box, coop_result **out, coop_error **err)
     if (!result)
         return fail_no_memory(err);
     result->status = box->status;
+    result->n_left = box->n_left;
     result->timed_out = box->timed_out;
     result->cancelled = box->cancelled && !box->timed_out;
     result->out_of_memory = box->memory_killed || box->usage.oom_kills > 0;
@@ -195,8 +198,8 @@ void coop_result_free(coop_result *result)
         free(result->streams[i].note);
         buffer_done(&result->streams[i].shown);
     }
-    records_done(&result->records);
-    free(result->denials);
+    denials_done(&result->denials);
+    free(result->public_denials);
     buffer_done(&result->json);
     free(result->note);
     free(result);
@@ -294,34 +297,34 @@ coop_tier coop_result_tier(const coop_result *result)
     return result->tier;
 }
 
-const char *coop_result_wall(const coop_result *result, coop_wall wall)
+const char *coop_result_wall(const coop_result *result, coop_wall layer)
 {
-    return (unsigned)wall < COOP_WALL_COUNT ? result->enforced.walls[wall] : NULL;
+    return (unsigned)layer < COOP_WALL_COUNT ? result->enforced.walls[layer] : NULL;
 }
 
 size_t coop_result_n_denials(const coop_result *result)
 {
-    return result->records.n;
+    return result->denials.n;
 }
 
 const coop_denial *coop_result_denial(const coop_result *result, size_t i)
 {
-    return i < result->records.n ? &result->denials[i] : NULL;
+    return i < result->denials.n ? &result->public_denials[i] : NULL;
 }
 
 uint64_t coop_result_more_denials(const coop_result *result)
 {
-    return result->records.more;
+    return result->denials.more;
 }
 
 size_t coop_result_n_watched(const coop_result *result)
 {
-    return COUNT(result->watched);
+    return result->n_watched;
 }
 
 const coop_watched *coop_result_watched(const coop_result *result, size_t i)
 {
-    return i < COUNT(result->watched) ? &result->watched[i] : NULL;
+    return i < result->n_watched ? &result->watched[i] : NULL;
 }
 
 const char *coop_result_note(const coop_result *result)
@@ -332,6 +335,11 @@ const char *coop_result_note(const coop_result *result)
 const char *coop_result_policy_digest(const coop_result *result)
 {
     return result->digest;
+}
+
+unsigned result_n_left(const coop_result *result)
+{
+    return result->n_left;
 }
 
 const char *result_session(const coop_result *result)
@@ -416,10 +424,10 @@ static void json_records(struct json_writer *json, const coop_result *result)
 {
     json_write_key(json, "records");
     json_write_object_begin(json);
-    json_number(json, "more", result->records.more);
+    json_number(json, "more", result->denials.more);
     json_write_key(json, "watched");
     json_write_array_begin(json);
-    for (size_t i = 0; i < COUNT(result->watched); i++) {
+    for (size_t i = 0; i < result->n_watched; i++) {
         const coop_watched *kind = &result->watched[i];
 
         json_write_object_begin(json);
@@ -465,8 +473,8 @@ const char *coop_result_json(coop_result *result)
     json_enforced(&json, result);
     json_write_key(&json, "denials");
     json_write_array_begin(&json);
-    for (size_t i = 0; i < result->records.n; i++)
-        result_json_denial(&json, &result->denials[i]);
+    for (size_t i = 0; i < result->denials.n; i++)
+        result_json_denial(&json, &result->public_denials[i]);
     json_write_array_end(&json);
     json_records(&json, result);
     json_text(&json, "note", result->note);

@@ -17,15 +17,17 @@
 #include "base/fd.h"
 #include "base/redact.h"
 #include "coop/version.h"
-#include "jail/box.h"
-#include "jail/command_gate.h"
-#include "jail/guard.h"
-#include "jail/init_image.h"
-#include "jail/log.h"
-#include "jail/network_nat.h"
-#include "jail/supervise.h"
+#include "init/runner.h"
+#include "launch/init_image.h"
+#include "plan/secret_hide.h"
 #include "policy/digest.h"
 #include "policy/env_rules.h"
+#include "supervise/box.h"
+#include "supervise/command_admit.h"
+#include "supervise/guard.h"
+#include "supervise/log.h"
+#include "supervise/network/nat.h"
+#include "supervise/supervise.h"
 
 #define STACKS_SIZE        (4 * CHILD_STACK_SIZE)
 #define TRIES              1
@@ -45,7 +47,10 @@ int coop_sandbox_new(const coop_policy *policy, coop_sandbox **out, coop_error *
         return fail_no_memory(err);
     sandbox->init_fd = -1;
     int r = policy_copy(policy, &sandbox->policy, err);
+    if (r == 0)
+        r = secret_hide(sandbox->policy, NULL, err);
     if (r < 0) {
+        coop_policy_free(sandbox->policy);
         free(sandbox);
         return r;
     }
@@ -59,7 +64,7 @@ void coop_sandbox_free(coop_sandbox *sandbox)
     if (!sandbox)
         return;
     template_free(sandbox->template);
-    kept_tmp_free(sandbox->tmp);
+    shared_tmp_free(sandbox->tmp);
     coop_policy_free(sandbox->policy);
     close_fd(&sandbox->init_fd);
     if (sandbox->stacks)
@@ -67,16 +72,16 @@ void coop_sandbox_free(coop_sandbox *sandbox)
     free(sandbox);
 }
 
-int sandbox_keep_tmp(coop_sandbox *sandbox, const char **why, coop_error **err)
+int sandbox_share_tmp(coop_sandbox *sandbox, const char **why, coop_error **err)
 {
     struct plan plan = { 0 };
     int r = plan_locate(&plan, sandbox->policy, &sandbox->host, err);
 
-    *why = r == 0 ? kept_tmp_why_not(&plan, &sandbox->host) : NULL;
+    *why = r == 0 ? shared_tmp_why_not(&plan, &sandbox->host) : NULL;
     if (r == 0 && *why)
         r = fail_kind(err, COOP_ERROR_SETUP, ENOTSUP, "keep a /tmp for all boxes: %s", *why);
     if (r == 0)
-        r = kept_tmp_new(&plan, &sandbox->host, &sandbox->tmp, err);
+        r = shared_tmp_new(&plan, &sandbox->host, &sandbox->tmp, err);
     plan_done(&plan);
     return r < 0 ? r : sandbox->tmp->root_fd;
 }
@@ -112,7 +117,7 @@ static enum plan_watch watch_of(const struct coop_box *box)
 }
 
 /* Looks at every path see more; and where nobody can open the device there is no use in asking. */
-static bool wants_traps(const struct coop_box *box)
+static bool wants_watchfs(const struct coop_box *box)
 {
     return (box->options.explain == COOP_EXPLAIN_WRITES ||
             box->options.explain == COOP_EXPLAIN_HIDDEN) &&
@@ -133,7 +138,7 @@ static void request_of(struct coop_box *box, char *const argv[], struct plan_req
         .n_keep_fds = box->options.n_keep_fds,
         .tty = box->options.terminal,
         .watch = watch_of(box),
-        .traps = wants_traps(box),
+        .watchfs = wants_watchfs(box),
         .cgroup_memory = box->cgroup.has[CGROUP_MEMORY],
         .cgroup_pids = box->cgroup.has[CGROUP_PIDS],
         .cgroup_cpu = box->cgroup.has[CGROUP_CPU],
@@ -168,8 +173,8 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, const c
     for (size_t i = 0; i < to->n_keep_fds; i++) {
         if (to->keep_fds[i] >= 0 && to->keep_fds[i] <= 2)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                             "the descriptor %d cannot be kept: the command's standard input, "
-                             "output and error are the box's own",
+                             "the descriptor %d cannot be kept: standard input, output and error "
+                             "belong to the box",
                              to->keep_fds[i]);
         if (fcntl(to->keep_fds[i], F_GETFD) < 0)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EBADF,
@@ -177,7 +182,7 @@ int box_take_options(coop_run_options *to, const coop_run_options *from, const c
     }
     if ((unsigned)to->explain > COOP_EXPLAIN_HIDDEN)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "coop_run_options.explain is %d, which is none of coop_explain",
+                         "coop_run_options.explain is %d, which is not a coop_explain value",
                          (int)to->explain);
     return check_env_pass(policy, to, err);
 }
@@ -214,11 +219,11 @@ static void choose_template(struct coop_box *box, struct plan_request *request)
         !template_is_possible(sandbox->policy, &sandbox->host))
         return;
     if (sandbox->template && (!template_is_current(sandbox->template) ||
-                              sandbox->template->has_traps != request->traps)) {
+                              sandbox->template->has_watchfs != request->watchfs)) {
         template_free(sandbox->template);
         sandbox->template = NULL;
     }
-    if (!sandbox->template && template_new(sandbox->policy, &sandbox->host, request->traps,
+    if (!sandbox->template && template_new(sandbox->policy, &sandbox->host, request->watchfs,
                                            &sandbox->template, NULL) < 0) {
         sandbox->template_failed = true;
         return;
@@ -236,15 +241,15 @@ static int try_launch(struct coop_box *box, char *const argv[], coop_error **err
 
     request_of(box, argv, &request);
     if (box->sandbox->tmp && box->sandbox->host.namespaces) {
-        tmp_fd = kept_tmp_mount(box->sandbox->tmp, err);
+        tmp_fd = shared_tmp_mount(box->sandbox->tmp, err);
         if (tmp_fd < 0)
             return tmp_fd;
         request.tmp_fd = &tmp_fd;
     }
     choose_template(box, &request);
     int r = plan_compile(&box->plan, box->sandbox->policy, &box->sandbox->host, &request, err);
-    if (r == 0)
-        r = command_gate(&box->plan, argv, err);
+    if (r == 0 && !box->is_runner)
+        r = command_admit(&box->plan, argv, err);
     if (r == 0 && box->plan.gate)
         r = network_gate_prepare(&box->gate, "coop-gate", err);
     if (r == 0 && box->plan.gate)
@@ -337,12 +342,14 @@ void box_free(struct coop_box *box)
     }
     free(box->roots);
     guard_free(box->guard);
+    idle_free(&box->idle);
     network_gate_drop(&box->gate);
     neighbours_leave(&box->neighbours);
-    records_done(&box->records);
-    record_host_done(&box->record_host);
+    root_marks_done(&box->marks);
+    denials_done(&box->denials);
+    denial_host_done(&box->denial_host);
     free(box->workspace);
-    free(box->traps);
+    free(box->watchfs);
     redact_free(box->redacts[0]);
     redact_free(box->redacts[1]);
     capture_done(&box->captures[0]);
@@ -377,17 +384,17 @@ static int take_redacts(struct coop_box *box, coop_error **err)
     return r < 0 ? r : policy_redact(box->sandbox->policy, false, &box->redacts[1], err);
 }
 
-/* For the gate (config_gate.h). Without them it lets nothing pass. */
+/* For the gate (config_review.h). Without them it lets nothing pass. */
 static void take_roots(struct coop_box *box)
 {
     const struct plan *plan = &box->plan;
 
-    box->roots = plan->n_never_roots ? calloc(plan->n_never_roots, sizeof *box->roots) : NULL;
-    for (size_t i = 0; box->roots && i < plan->n_never_roots; i++) {
-        if (plan->never_roots[i].fd < 0)
+    box->roots = plan->n_write_roots ? calloc(plan->n_write_roots, sizeof *box->roots) : NULL;
+    for (size_t i = 0; box->roots && i < plan->n_write_roots; i++) {
+        if (plan->write_roots[i].fd < 0)
             continue;
-        struct box_root root = { strdup(plan->never_roots[i].path),
-                                 fcntl(plan->never_roots[i].fd, F_DUPFD_CLOEXEC, 3) };
+        struct box_root root = { strdup(plan->write_roots[i].path),
+                                 fcntl(plan->write_roots[i].fd, F_DUPFD_CLOEXEC, 3) };
 
         if (!root.path || root.fd < 0) {
             free(root.path);
@@ -413,14 +420,13 @@ static void take_workspace(struct coop_box *box)
     }
 }
 
-int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
-               coop_box **out, coop_error **err)
+static int start_box(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
+                     bool is_runner, coop_box **out, coop_error **err)
 {
-    if (!sandbox || !out)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "coop_start needs a sandbox");
     struct coop_box *box = box_new(sandbox);
     if (!box)
         return fail_no_memory(err);
+    box->is_runner = is_runner;
     int r = box_take_options(&box->options, options, sandbox->policy, err);
     log_span_begin(&box->span, box->options.log, "sandbox_exec");
     if (r == 0) {
@@ -462,6 +468,42 @@ int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options
     }
     *out = box;
     return 0;
+}
+
+int coop_start(coop_sandbox *sandbox, char *const argv[], const coop_run_options *options,
+               coop_box **out, coop_error **err)
+{
+    if (!sandbox || !out)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "coop_start needs a sandbox");
+    return start_box(sandbox, argv, options, false, out, err);
+}
+
+int box_start_runner(coop_sandbox *sandbox, const coop_run_options *options, int socket_fd,
+                     coop_box **out, coop_error **err)
+{
+    coop_run_options with = *options;
+    char image[64];
+    char number[16];
+    char own[16];
+    char *const argv[] = { image, (char *)RUNNER_WORD, number, own, NULL };
+
+    if (sandbox->init_fd < 0) {
+        sandbox->init_fd = init_image_open(err);
+        if (sandbox->init_fd < 0)
+            return sandbox->init_fd;
+    }
+    const int keep[] = { sandbox->init_fd, socket_fd };
+    with.keep_fds = keep;
+    with.n_keep_fds = COUNT(keep);
+    (void)snprintf(image, sizeof image, "/proc/self/fd/%d", sandbox->init_fd);
+    (void)snprintf(number, sizeof number, "%d", socket_fd);
+    (void)snprintf(own, sizeof own, "%d", sandbox->init_fd);
+    int r = start_box(sandbox, argv, &with, true, out, err);
+    if (r == 0) { /* they were borrowed */
+        (*out)->options.keep_fds = NULL;
+        (*out)->options.n_keep_fds = 0;
+    }
+    return r;
 }
 
 static int wait_for_result(coop_box *box, coop_result **out, coop_error **err)

@@ -20,17 +20,17 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/redact.h"
-#include "jail/box.h"
-#include "jail/box_records.h"
-#include "jail/clock.h"
-#include "jail/config_gate.h"
-#include "jail/guard.h"
-#include "jail/memory_watch.h"
-#include "jail/protocol.h"
-#include "jail/supervise.h"
+#include "init/protocol.h"
+#include "supervise/box.h"
+#include "supervise/config_review.h"
+#include "supervise/denial/box_denials.h"
+#include "supervise/guard.h"
+#include "supervise/memory_watch.h"
+#include "supervise/supervise.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -292,11 +292,12 @@ static void receive_terminal(struct coop_box *box, struct msghdr *header)
 static void answer_gate(struct coop_box *box, struct msghdr *header,
                         struct protocol_event_message *message)
 {
-    struct protocol_order_message order = { .order = ORDER_GATE, .slot = (uint32_t)message->count };
+    struct protocol_order_message order = { .order = ORDER_REVIEWED,
+                                            .slot = (uint32_t)message->count };
     auto_close int fd = received_descriptor(header);
 
     message->text[sizeof message->text - 1] = '\0';
-    order.value = fd < 0 ? -EACCES : config_gate(box, message->text, message->rule, fd);
+    order.value = fd < 0 ? -EACCES : config_review(box, message, fd);
     (void)send(box->control_fd, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -322,7 +323,7 @@ bool supervise_read_control(struct coop_box *box)
     if (n == 0) /* init is gone; the pidfd will say so too */
         (void)epoll_ctl(box->epoll_fd, EPOLL_CTL_DEL, box->control_fd, NULL);
     if (n > (ssize_t)PROTOCOL_DENIED_HEAD && is_denied(received.event.event)) {
-        box_records_take(box, &received.denied, (size_t)n);
+        box_denials_take(box, &received.denied, (size_t)n);
         return true;
     }
     if (n != (ssize_t)sizeof received.event)
@@ -341,6 +342,8 @@ bool supervise_read_control(struct coop_box *box)
     case EVENT_ENDED:
         box->has_status = true;
         box->status = message.status;
+        box->pids_reached |= message.count > 0;
+        box->n_left = message.rule > 0 ? (unsigned)message.rule : 0;
         network_gate_finish(&box->gate);
         break;
     case EVENT_SEGMENTS:
@@ -349,7 +352,7 @@ bool supervise_read_control(struct coop_box *box)
     case EVENT_WHOSE:
         guard_answered(box, (unsigned)message.count, message.status);
         break;
-    case EVENT_GATE:
+    case EVENT_REVIEW:
         answer_gate(box, &header, &message);
         break;
     default:
@@ -399,22 +402,54 @@ static void on_deadline(struct coop_box *box)
     (void)send_signal(box, SIGTERM);
 }
 
-static void on_sample(struct coop_box *box, uint64_t now)
+/* Sampling costs time in proportion to what is sampled: never more than a tenth of it. */
+static uint64_t sample_again_at(const struct coop_box *box, uint64_t now)
 {
-    uint64_t limit = box->plan.policy->limits[COOP_LIMIT_MEMORY];
-    uint64_t used = memory_watch_sample(box->pid, limit, box->segments);
+    uint64_t idle_ns = (now - box->ran_ns) / 4;
 
-    if (used > box->peak_sampled)
-        box->peak_sampled = used;
-    if (used > limit) {
+    if (box->n_idle < 2)
+        return now + 9 * (clock_now_ns() - now) +
+               (now - box->started_ns < MEMORY_WATCH_EARLY_NS ? MEMORY_WATCH_FIRST_NS
+                                                              : MEMORY_WATCH_LATER_NS);
+    if (idle_ns < MEMORY_WATCH_LATER_NS)
+        return now + MEMORY_WATCH_LATER_NS;
+    return now + (idle_ns < MEMORY_WATCH_IDLE_NS ? idle_ns : MEMORY_WATCH_IDLE_NS);
+}
+
+static void take_sample(struct coop_box *box)
+{
+    const uint64_t *limits = box->plan.policy->limits;
+    uint64_t limit = limits[COOP_LIMIT_MEMORY];
+    /* Before anything is counted, and only where there is hope. */
+    bool has_noted = box->is_asleep && idle_note(&box->idle, box->pid);
+    struct memory_sample sample = memory_watch_sample(box->pid, limit, box->segments);
+
+    box->is_asleep = sample.is_asleep;
+    if (!has_noted || sample.n_processes != box->idle.n)
+        idle_forget(&box->idle);
+    if (sample.bytes > box->peak_sampled)
+        box->peak_sampled = sample.bytes;
+    if (box->plan.counts_pids && sample.tasks >= limits[COOP_LIMIT_PIDS])
+        box->pids_reached = true;
+    if (sample.bytes > limit || sample.is_hidden) {
         box->memory_killed = true;
         box_kill(box);
     }
     (void)send_order(box, ORDER_COUNT_SEGMENTS, 0); /* for the next time */
-    /* Sampling costs time in proportion to what is sampled: never more than a tenth of it. */
-    box->next_sample_ns = now + 9 * (clock_now_ns() - now) +
-                          (now - box->started_ns < MEMORY_WATCH_EARLY_NS ? MEMORY_WATCH_FIRST_NS
-                                                                         : MEMORY_WATCH_LATER_NS);
+}
+
+/*
+ * Where nothing has run, nothing has grown. The second sample of what did not run since the first has its
+ * segments too: from then on only clocks are read.
+ */
+static void on_sample(struct coop_box *box, uint64_t now)
+{
+    box->n_idle = idle_is(&box->idle) ? box->n_idle + 1 : 0;
+    if (box->n_idle == 0)
+        box->ran_ns = now;
+    if (box->n_idle < 2)
+        take_sample(box);
+    box->next_sample_ns = sample_again_at(box, now);
 }
 
 static void watch_guard(struct coop_box *box)
@@ -494,6 +529,8 @@ static void on_end(struct coop_box *box)
     network_gate_end(box);
     if (box->cgroup.is_made)
         cgroup_read(&box->cgroup, &box->usage);
+    if (box->plan.counts_pids && box->pids_reached)
+        box->usage.pids_refused = 1;
     box->state = BOX_ENDED;
 }
 

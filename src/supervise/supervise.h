@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "jail/box.h"
+#include "supervise/box.h"
 
 int supervise_start(struct coop_box *box, coop_error **err);
 int supervise_wait(struct coop_box *box, coop_error **err);

@@ -1,4 +1,4 @@
-#include "jail/terminal.h"
+#include "supervise/terminal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "jail/terminal_private.h"
+#include "supervise/terminal_private.h"
 
 /* What POLLOUT promises room for: of a pipe this much, of a terminal only one byte; but whoever shows
  * it takes more, so that a piece of this size does not wait long. */

@@ -35,9 +35,9 @@
 #include <termios.h>
 
 #include "base/error.h"
-#include "base/term_filter.h"
+#include "base/term/filter.h"
 
-#define TERMINAL_POLL_FDS 3
+#define TERMINAL_POLL_FDS 4
 
 struct terminal;
 
@@ -64,6 +64,7 @@ enum terminal_state {
     TERMINAL_BOX_CLOSED = 2,  /* nobody inside has the terminal open any more, and all was read */
     TERMINAL_CALLER_GONE = 4, /* the caller's terminal or stdout is gone; output is thrown away */
     TERMINAL_DONE = 8,        /* BOX_CLOSED, and all output has been written (or thrown away) */
+    TERMINAL_HUNG_UP = 16, /* the caller's terminal is gone: nobody will ever read or type there */
 };
 
 /* A new pty. No path is used for the slave, so nobody can have put another one there. */

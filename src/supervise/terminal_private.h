@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/redact.h"
-#include "jail/terminal.h"
+#include "supervise/terminal.h"
 
 #define TERMINAL_CHUNK 4096
 

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "jail/terminal_private.h"
+#include "supervise/terminal_private.h"
 
 /* How often a job in the background looks whether it has come to the foreground: nothing tells it. */
 #define BACKGROUND_POLL_MS 250
@@ -14,7 +14,7 @@
 /* Chunks carried by one call before others in the loop have their turn. */
 #define MAX_CHUNKS 16
 
-enum slot { SLOT_IN, SLOT_MASTER, SLOT_OUT };
+enum slot { SLOT_IN, SLOT_MASTER, SLOT_OUT, SLOT_TTY };
 
 /* Errors and hang-ups count as ready: then the call itself says so at once. */
 static bool is_ready(const struct terminal_end *end, short events)
@@ -295,6 +295,10 @@ void terminal_poll_fill(const struct terminal *terminal, struct pollfd *fds)
         (struct pollfd){ .fd = master_events ? terminal->master_fd : -1, .events = master_events };
     fds[SLOT_OUT] = (struct pollfd){ .fd = is_gone ? -1 : terminal->out.fd,
                                      .events = has_output(terminal) ? POLLOUT : 0 };
+    /* An end of ours may fail before the terminal goes (EIO in the background, without a shell). */
+    fds[SLOT_TTY] = (struct pollfd){
+        .fd = terminal->state & TERMINAL_HUNG_UP ? -1 : terminal->tty_fd,
+    };
 }
 
 static bool is_waiting_for_foreground(const struct terminal *terminal)
@@ -324,6 +328,8 @@ void terminal_poll_handle(struct terminal *terminal, const struct pollfd *fds)
     short master = fds[SLOT_MASTER].revents;
     short out = fds[SLOT_OUT].revents;
 
+    if (fds[SLOT_TTY].revents)
+        terminal->state |= TERMINAL_HUNG_UP;
     if (is_waiting_for_foreground(terminal))
         (void)terminal_enter(terminal, NULL); /* if it fails, the next time */
     if (out & (POLLHUP | POLLERR | POLLNVAL))

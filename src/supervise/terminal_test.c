@@ -2,7 +2,7 @@
  * Two ptys: the caller's terminal ("screen" is the emulator's end, "tty" what coop gets as stdin and
  * stdout) and the box's ("box" is what the command has).
  */
-#include "jail/terminal.h"
+#include "supervise/terminal.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <termios.h>
 
 #include "base/cleanup.h"
-#include "jail/terminal_private.h"
+#include "supervise/terminal_private.h"
 #include "test/check.h"
 
 #define MEGABYTE (1 << 20)

@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "policy/git_config.h"
-#include "policy/path.h"
+#include "git_config/git_config.h"
+#include "policy/path/path.h"
 
 #define TEXT_SIZE 4096
 

@@ -1,4 +1,4 @@
-#include "jail/neighbours.h"
+#include "survey/neighbours.h"
 
 #include <fcntl.h>
 #include <stdio.h>

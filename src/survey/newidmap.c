@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 #include "sys/raw.h"
 
 /* What useradd(8) begins with and hands out. The highest number is no id. */

@@ -1,5 +1,5 @@
 /* newidmap_test.c - a range is offered that is nobody's */
-#include "jail/newidmap.h"
+#include "survey/newidmap.h"
 
 #include <unistd.h>
 

@@ -217,7 +217,7 @@ static void check_object(struct checking *checking, const struct spot *spot,
         } else if (is_closed && complain_of(checking, &inner)) {
             const char *near = nearest(properties, member->name);
 
-            buffer_append_string(&checking->mistakes, "is no argument of this tool");
+            buffer_append_string(&checking->mistakes, "is not an argument of this tool");
             if (near)
                 buffer_printf(&checking->mistakes, "; did you mean '%s'?", near);
         }
@@ -260,7 +260,7 @@ static void check_value(struct checking *checking, const struct spot *spot,
             buffer_printf(&checking->mistakes, "is %s, and must be %s", kind_words(value),
                           types[i].words);
             if (value->kind == JSON_NULL)
-                buffer_append_string(&checking->mistakes, "; leave out what is not wanted");
+                buffer_append_string(&checking->mistakes, "; omit arguments that you do not need");
         }
         return;
     }

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "coop/error.h"
 
 /* -EINVAL: the message has a line for each mistake, and says what the tool takes. */

@@ -75,8 +75,9 @@ TEST(another_type_is_a_mistake)
     CHECK_STR(said("{\"path\":7}"), "tool: 'path' is a number, and must be text");
     CHECK_STR(said("{\"path\":\"a\",\"deep\":\"true\"}"),
               "tool: 'deep' is text, and must be true or false");
-    CHECK_STR(said("{\"path\":\"a\",\"limit\":null}"),
-              "tool: 'limit' is null, and must be a whole number; leave out what is not wanted");
+    CHECK_STR(
+        said("{\"path\":\"a\",\"limit\":null}"),
+        "tool: 'limit' is null, and must be a whole number; omit arguments that you do not need");
     CHECK_STR(said("{\"path\":\"a\",\"edits\":{}}"),
               "tool: 'edits' is an object, and must be an array");
 }
@@ -90,8 +91,9 @@ TEST(a_choice_is_one_of_those_named)
 TEST(unknown_arguments_are_mistakes_and_the_near_one_is_named)
 {
     CHECK_STR(said("{\"path\":\"a\",\"limti\":3}"),
-              "tool: 'limti' is no argument of this tool; did you mean 'limit'?");
-    CHECK_STR(said("{\"path\":\"a\",\"zzzzz\":3}"), "tool: 'zzzzz' is no argument of this tool");
+              "tool: 'limti' is not an argument of this tool; did you mean 'limit'?");
+    CHECK_STR(said("{\"path\":\"a\",\"zzzzz\":3}"),
+              "tool: 'zzzzz' is not an argument of this tool");
 }
 
 TEST(what_is_missing_is_named_with_its_place)
@@ -100,7 +102,7 @@ TEST(what_is_missing_is_named_with_its_place)
     CHECK_STR(said("{\"path\":\"a\",\"edits\":[{\"old\":\"x\"},{}]}"),
               "tool: 'edits[1].old' is missing");
     CHECK_STR(said("{\"path\":\"a\",\"edits\":[{\"old\":\"x\",\"new\":1}]}"),
-              "tool: 'edits[0].new' is no argument of this tool");
+              "tool: 'edits[0].new' is not an argument of this tool");
 }
 
 TEST(arrays_have_bounds)
@@ -123,7 +125,7 @@ TEST(all_mistakes_are_told_but_not_without_end)
 TEST(names_of_arguments_are_made_printable)
 {
     CHECK_STR(said("{\"path\":\"a\",\"\\u001b[2J\":3}"),
-              "tool: '\\x1b[2J' is no argument of this tool");
+              "tool: '\\x1b[2J' is not an argument of this tool");
 }
 
 TEST(the_hint_says_what_the_tool_takes)

@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "jail/result.h"
 #include "policy/policy.h"
-#include "tools/identity.h"
+#include "run_config/run_config.h"
+#include "supervise/result.h"
 #include "tools/tools.h"
 
 #define ARGUMENT_MAX 200
@@ -21,7 +21,8 @@
 /* What is written into files is not repeated: how much of it there is must do. */
 static bool is_content(const char *name)
 {
-    static const char *const names[] = { "content", "edits", "old_text", "new_text" };
+    static const char *const names[] = { "content",    "edits",      "old_text", "new_text",
+                                         "old_string", "new_string", "input" };
 
     for (size_t i = 0; i < COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)

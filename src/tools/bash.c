@@ -1,7 +1,11 @@
 /*
  * bash.c - a command of the shell, for a model
  */
+#include <errno.h>
+
+#include "base/error.h"
 #include "tools/job.h"
+#include "tools/jobs.h"
 #include "tools/tools.h"
 
 int tool_bash(struct tool_call *call, coop_error **err)
@@ -18,6 +22,17 @@ int tool_bash(struct tool_call *call, coop_error **err)
     };
     auto_job_end struct job_end end = { .file.fd = -1 };
     struct json_writer json;
+    const bool is_background = tool_flag(call, "background", false);
+    const char *shell = tool_text(call, "shell");
+
+    if (is_background && shell)
+        return fail_kind(
+            err, COOP_ERROR_BAD_POLICY, EINVAL,
+            "bash: give either background or shell; a shell can start things with '&'");
+    if (tool_flag(call, "pty", false) && !is_background && !shell)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "bash: pty needs background or shell");
+    if (is_background || shell)
+        return is_background ? jobs_background(call, err) : jobs_shell(call, err);
     int r = job_run(call, &job, &end, err);
 
     if (r < 0)

@@ -81,9 +81,9 @@ TEST(a_session_has_an_end)
     (void)text(tools, "read_file", "{\"path\":\"a.txt\"}", false);
     CHECK(tools->shared->began_ms != 0);
     tools->shared->began_ms -= 3600 * 1000 - 1000;
-    CHECK(has(bash_fails(tools, "sleep 100"), "the session may live no longer"));
+    CHECK(has(bash_fails(tools, "sleep 100"), "the session ends then"));
     const char *said = text(tools, "read_file", "{\"path\":\"a.txt\"}", true);
-    CHECK(has(said, "the session is over: it may live 1h (sandbox.session_timeout, "));
+    CHECK(has(said, "the session is over: it was limited to 1h (sandbox.session_timeout, "));
     CHECK(has(said, "coop.toml:3:"));
 
     /* Others that take their place do not begin anew; those of another session do. */
@@ -103,7 +103,7 @@ TEST(what_the_sandbox_refused_is_told)
     NEEDS_SANDBOX();
     coop_tools *tools = tools_for(NULL);
 
-    CHECK(has(bash_fails(tools, "unshare -m true"), "[the sandbox refused: syscall unshare"));
+    CHECK(has(bash_fails(tools, "unshare -m true"), "[denied by the sandbox: syscall unshare"));
     coop_tools_free(tools);
 }
 
@@ -132,13 +132,13 @@ TEST(of_long_output_the_end_is_shown_and_the_whole_is_kept)
 
     CHECK(strncmp(said, "8001\n", 5) == 0);
     CHECK(has(said, "\n10000\n[cut: the first 8,000 lines"));
-    CHECK(has(said, "[the whole output is in /tmp/output-1.txt"));
+    CHECK(has(said, "[the full output is in /tmp/output-1.txt"));
     CHECK_STR(bash(tools, "seq 1 10000 | cmp - /tmp/output-1.txt && rm /tmp/output-1.txt"),
               "(no output)");
     /* One line that is too long, and what a command put in the way. */
     said = bash(tools, "ln -s /work/a.txt /tmp/output-2.txt; mkdir /tmp/output-3.txt; "
                        "head -c 60000 /dev/zero | tr '\\\\0' x");
-    CHECK(has(said, "[the whole output is in /tmp/output-4.txt"));
+    CHECK(has(said, "[the full output is in /tmp/output-4.txt"));
     CHECK_STR(bash(tools, "wc -c < /tmp/output-4.txt; cat a.txt"), "60000\nin the workspace\n");
     coop_tools_free(tools);
 }
@@ -162,12 +162,12 @@ TEST(where_nothing_can_be_kept_it_is_said)
         tools_with(path_of("mounts = [{ source = \"%s\", target = \"/tmp/m\" }]", beside));
     const char *said = bash(tools, "seq 1 10000");
 
-    CHECK(has(said, "[the whole output was not kept: the policy mounts something in /tmp"));
+    CHECK(has(said, "[the full output was not kept: the policy mounts something in /tmp"));
     CHECK_STR(bash(tools, "cat /tmp/m; touch /tmp/x; ls /tmp"), "of the host\nm\nx\n");
     CHECK_STR(bash(tools, "ls /tmp"), "m\n");
     coop_tools_free(tools);
     tools = tools_for("t:owner");
-    CHECK(has(bash(tools, "seq 1 10000"), "[the whole output was not kept: the command ran on"));
+    CHECK(has(bash(tools, "seq 1 10000"), "[the full output was not kept: the command ran on"));
     coop_tools_free(tools);
 }
 

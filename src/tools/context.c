@@ -5,8 +5,10 @@
  *   inner       commands and files, in a box       familiar    reads files
  *   public      nothing                            nobody      everything, in a box
  *
- * With the sandbox disabled everybody's tools act on the host. What the caller narrows (read-only,
- * roots) cannot be held there, so then there is a box, which shows the workspace at its own path.
+ * With the sandbox disabled, commands of those who may run any, and their file tools, act on the
+ * host. Whoever may only read sees what a box would show, for nothing else limits it there. Nor could
+ * what the caller narrows (read-only, roots) be held on the host, so then there is a box, which shows
+ * the workspace at its own path.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,9 +19,11 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "plan/plan.h"
-#include "policy/path.h"
+#include "plan/secret_hide.h"
+#include "policy/network_mode.h"
+#include "policy/path/path.h"
 #include "policy/policy.h"
-#include "tools/identity.h"
+#include "run_config/run_config.h"
 #include "tools/tools.h"
 
 /* By enum tool_need. */
@@ -30,11 +34,9 @@ static const enum trust_tools wanted[] = {
     [TOOL_ALL] = TRUST_TOOLS_ALL,
 };
 
-static enum trust_tools tools_open(const struct identity *identity)
+static enum trust_tools tools_open(const struct run_config *identity)
 {
-    if (!identity->as || identity_route(identity) == ROUTE_HOST)
-        return TRUST_TOOLS_ALL;
-    return trust_meanings[identity->decision.trust].tools;
+    return !identity->as ? TRUST_TOOLS_ALL : trust_meanings[identity->decision.trust].tools;
 }
 
 /* ---- refusals */
@@ -43,14 +45,20 @@ enum refusal { OPEN, NOT_TRUSTED, NOT_WRITABLE, NOTHING_LEFT, NO_NETWORK };
 
 static bool has_network(const coop_policy *policy)
 {
-    return policy->network != COOP_NETWORK_NONE && policy->network != COOP_NETWORK_OFF;
+    return network_mode(policy)->has_way_out;
+}
+
+/* The box holds it to reading. */
+static bool acts_in_box(const struct tool *tool)
+{
+    return tool->run == tool_bash || tool->run == tool_job_input || tool->run == tool_job_stop;
 }
 
 static enum refusal refusal_of(const coop_tools *tools, const struct tool *tool)
 {
     if (wanted[tool->need] > tools_open(tools->identity))
         return NOT_TRUSTED;
-    if (tools->read_only && tool->run != tool_bash && !(tool->face.flags & COOP_TOOL_READ_ONLY))
+    if (tools->read_only && !acts_in_box(tool) && !(tool->face.flags & COOP_TOOL_READ_ONLY))
         return NOT_WRITABLE;
     if (tools->no_commands && tool->need >= TOOL_COMMANDS)
         return NOTHING_LEFT;
@@ -69,8 +77,8 @@ static void print_open(const coop_tools *tools, struct buffer *out)
             before = ", ";
         }
     if (strcmp(before, ", ") != 0)
-        buffer_append_string(out,
-                             "no tool is open to them; the owner of this machine can change that");
+        buffer_append_string(
+            out, "no tool is available to them; the owner of this machine can change that");
 }
 
 static void print_trust(const coop_tools *tools, struct buffer *out)
@@ -83,7 +91,7 @@ static void print_trust(const coop_tools *tools, struct buffer *out)
     if (decision->user)
         printable_append(out, decision->user->name, strlen(decision->user->name));
     else
-        buffer_append_string(out, "nobody of that identity is known, who");
+        buffer_append_string(out, "the identity is unknown and");
     buffer_printf(out, " has the trust '%s'%s (%s)", tools->level,
                   decision->has_ceiling ? " in a group" : "",
                   trust_meanings[decision->trust].summary);
@@ -99,12 +107,11 @@ static char *refusal_text(const coop_tools *tools, const struct tool *tool, enum
     else if (refusal == NOT_WRITABLE)
         buffer_append_string(&text, "these tools only read");
     else if (refusal == NOTHING_LEFT)
-        buffer_append_string(&text, "nothing of the workspace was left to these tools");
+        buffer_append_string(&text, "no part of the workspace is available to these tools");
     else
-        buffer_printf(&text,
-                      "the sandbox has no network (network = \"%s\"); commit, and leave the "
-                      "pushing to the user",
-                      policy_network_names[tools->policy->network]);
+        buffer_printf(
+            &text, "the sandbox has no network (network = \"%s\"); commit, and let the user push",
+            policy_network_names[tools->policy->network]);
     buffer_append_string(&text, ". Instead, ");
     print_open(tools, &text);
     return buffer_take_string(&text);
@@ -151,14 +158,13 @@ static int place_workspace(coop_tools *tools, coop_error **err)
 /* An absolute path, so that the caller may change its directory. */
 static int set_workspace(coop_tools *tools, const coop_tools_context *context, coop_error **err)
 {
-    const struct identity *identity = tools->identity;
+    const struct run_config *identity = tools->identity;
 
     if (tools->policy->root)
         return 0;
     if (!identity->workspace_path && context->workspace)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT,
-                         "the workspace '%s' is not a directory that can be reached",
-                         context->workspace);
+                         "the workspace '%s' is not an accessible directory", context->workspace);
     return identity->workspace_path
                ? coop_policy_set_workspace(tools->policy, identity->workspace_path, err)
                : 0;
@@ -171,10 +177,16 @@ static int show_more(coop_tools *tools, const coop_tools_context *context, coop_
                 ? coop_policy_set_same_path(tools->policy, true, err)
                 : 0;
 
+    /* For commands that name files as the host has them. Where boxes share a /tmp, links in it are made
+     * there: execute.c. */
+    tools->policy->links_own_path = !context->identity;
+    if (r == 0 && context->whole_home)
+        r = coop_policy_set_whole_home(tools->policy, true, err);
     for (size_t i = 0; r == 0 && context->directories && context->directories[i]; i++) {
         auto_free char *real = realpath(context->directories[i], NULL);
 
-        r = real ? coop_policy_add_bind(tools->policy, real, real, false, err)
+        /* Named as it was given: the plan follows no link that a command may have made. */
+        r = real ? coop_policy_add_bind(tools->policy, context->directories[i], real, false, err)
                  : fail(err, errno, "open the directory '%s'", context->directories[i]);
     }
     return r;
@@ -201,8 +213,9 @@ static bool can_stay(const coop_tools *tools)
 
 static int route(coop_tools *tools, const coop_tools_context *context, coop_error **err)
 {
-    bool plainly =
-        identity_route(tools->identity) == ROUTE_HOST || tools->policy->mode == COOP_MODE_DISABLED;
+    enum run_config_route route = run_config_route(tools->identity);
+    bool is_disabled = tools->policy->mode == COOP_MODE_DISABLED;
+    bool plainly = route == ROUTE_HOST || (is_disabled && route != ROUTE_REFUSED);
     bool narrowed = context->read_only || context->roots;
 
     tools->read_only = context->read_only;
@@ -210,7 +223,9 @@ static int route(coop_tools *tools, const coop_tools_context *context, coop_erro
     if (tools->on_host)
         return act_on_host(tools, err);
     int r = 0;
-    if (plainly)
+    if (plainly) /* the box does not show the host's directory */
+        policy_forget_fact(tools->policy, COOP_FACT_MEMORY);
+    if (plainly || is_disabled)
         r = coop_policy_set_mode(tools->policy, COOP_MODE_REQUIRED, err);
     if (r == 0 && plainly && can_stay(tools))
         r = coop_policy_set_same_path(tools->policy, true, err);
@@ -230,7 +245,7 @@ static int fill_policy(coop_tools *tools, const coop_tools_context *context, coo
     int r = coop_policy_new(&tools->policy, err);
 
     if (r == 0)
-        r = identity_fill(tools->identity, tools->policy, err);
+        r = run_config_fill(tools->identity, tools->policy, err);
     if (r < 0)
         return r;
     r = set_workspace(tools, context, err);
@@ -248,7 +263,7 @@ static int fill_policy(coop_tools *tools, const coop_tools_context *context, coo
 
 static int identify(coop_tools *tools, const coop_tools_context *context, coop_error **err)
 {
-    struct identity *identity = tools->identity = calloc(1, sizeof *tools->identity);
+    struct run_config *identity = tools->identity = calloc(1, sizeof *tools->identity);
 
     if (!identity)
         return fail_no_memory(err);
@@ -256,7 +271,10 @@ static int identify(coop_tools *tools, const coop_tools_context *context, coop_e
     identity->group = context->group;
     identity->workspace = context->workspace;
     identity->config_file = context->config_file;
-    int r = identity_load(identity, err);
+    identity->writable = context->directories;
+    while (identity->writable && identity->writable[identity->n_writable])
+        identity->n_writable++;
+    int r = run_config_load(identity, err);
     if (r < 0)
         return r;
     tools->level = identity->as ? trust_names[identity->decision.trust] : trust_names[TRUST_FULL];
@@ -277,6 +295,8 @@ static int prepare_audit(coop_tools *tools, const coop_tools_context *context, c
     int r = audit_settings_read(tools->identity->config, &tools->audit, err);
     if (r == 0)
         r = audit_hide(&tools->audit, tools->identity->workspace_path, false, tools->policy, err);
+    if (r == 0)
+        r = secret_hide(tools->policy, tools->identity->workspace_path, err);
     if (r == 0)
         memcpy(tools->digest, coop_policy_digest(tools->policy), sizeof tools->digest);
     return r;
@@ -305,7 +325,7 @@ int tools_load(coop_tools *tools, const coop_tools_context *context, coop_error 
     if (r < 0)
         return r;
     /* The caller's texts were borrowed; what was found out through them stays. */
-    struct identity *identity = tools->identity;
+    struct run_config *identity = tools->identity;
     identity->as = identity->group = identity->workspace = identity->config_file = NULL;
     tools->timeout_ms = identity->run.timeout_ms;
     tools->shell =
@@ -325,7 +345,7 @@ void tools_unload(coop_tools *tools)
     for (size_t i = 0; i < TOOLS_MAX; i++)
         free(tools->refusals[i]);
     if (tools->identity)
-        identity_done(tools->identity);
+        run_config_done(tools->identity);
     free(tools->identity);
     coop_policy_free(tools->policy);
     audit_settings_done(&tools->audit);

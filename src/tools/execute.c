@@ -2,21 +2,26 @@
  * execute.c - one call of a tool: found, permitted, checked, run
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "coop/probe.h"
-#include "jail/box.h"
-#include "jail/probe_log.h"
+#include "policy/path/path.h"
 #include "policy/policy.h"
+#include "supervise/box.h"
+#include "survey/probe/log.h"
 #include "tools/arguments.h"
 #include "tools/audit.h"
+#include "tools/jobs.h"
 #include "tools/lifetime.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/result.h"
 #include "tools/rights.h"
 #include "tools/tools.h"
@@ -43,6 +48,7 @@ static int share(coop_tools *tools, const coop_tools_context *context, coop_erro
     if (!tools->shared)
         return fail_no_memory(err);
     (void)pthread_mutex_init(&tools->shared->lock, NULL);
+    (void)pthread_mutex_init(&tools->shared->jobs_lock, NULL);
     if (!tools->has_several_roots)
         return coop_sandbox_new(tools->policy, &tools->shared->sandbox, err);
     int r = policy_copy(tools->policy, &boxes, err);
@@ -54,25 +60,48 @@ static int share(coop_tools *tools, const coop_tools_context *context, coop_erro
     return r;
 }
 
+/* A workspace in the host's /tmp is found at its own path in the boxes' /tmp too. Commands can remove
+ * the link: it leads nowhere that they cannot go anyway, and without it the path is just not there. */
+static void link_own_path(const coop_tools *tools)
+{
+    const char *below = tools->workspace + strlen("/tmp/");
+    auto_free char *path = strdup(below);
+    struct stat top;
+
+    if (!path || fstat(tools->tmp_fd, &top) < 0)
+        return;
+    for (char *slash = path; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdirat(tools->tmp_fd, path, 0755) == 0)
+            (void)!fchownat(tools->tmp_fd, path, top.st_uid, top.st_gid, AT_SYMLINK_NOFOLLOW);
+        *slash = '/';
+    }
+    if (symlinkat(tools->workspace_view, tools->tmp_fd, path) == 0)
+        (void)!fchownat(tools->tmp_fd, path, top.st_uid, top.st_gid, AT_SYMLINK_NOFOLLOW);
+}
+
 /* Where that cannot be, commands have a /tmp each, and what they are told says why. */
-static int keep_tmp(coop_tools *tools, coop_error **err)
+static int share_tmp(coop_tools *tools, const coop_tools_context *context, coop_error **err)
 {
     size_t bash = 0;
 
     if (tools->on_host)
-        tools->tmp_why = "the command ran on the host, where nothing is left behind";
+        tools->tmp_why = "the command ran on the host, where output is not kept";
     if (tools->on_host || !tool_find("bash", &bash) || tools->refusals[bash])
         return 0;
-    int fd = sandbox_keep_tmp(tools->shared->sandbox, &tools->tmp_why, NULL);
+    int fd = sandbox_share_tmp(tools->shared->sandbox, &tools->tmp_why, NULL);
     if (fd == -ENOMEM)
         return fail_no_memory(err);
     if (fd >= 0) {
         tools->tmp_fd = fd;
+        if (!context->identity && path_is_within(tools->workspace, "/tmp") &&
+            strcmp(tools->workspace, tools->workspace_view) != 0)
+            link_own_path(tools);
         return 0;
     }
     if (tools->tmp_why)
         return 0;
-    tools->tmp_why = "this host refuses the namespaces that it takes";
+    tools->tmp_why = "this host refuses the namespaces that it needs";
     return tools->policy->mode == COOP_MODE_PREFERRED ? tools_stay(tools, err) : 0;
 }
 
@@ -82,6 +111,7 @@ static int open_places(coop_tools *tools, const coop_tools_context *context, coo
         .policy = tools->policy,
         .workspace = tools->workspace,
         .on_host = tools->on_host,
+        .takes_own_path = !context->identity, /* others need not know where it is */
         .tmp_fd = tools->tmp_fd,
         .roots = context->roots,
     };
@@ -110,7 +140,7 @@ int coop_tools_new(const coop_tools_context *given, coop_tools **out, coop_error
     if (r == 0 && context.before)
         lifetime_continue(tools, context.before);
     if (r == 0)
-        r = keep_tmp(tools, err);
+        r = share_tmp(tools, &context, err);
     if (r == 0)
         r = open_places(tools, &context, err);
     if (r < 0) {
@@ -125,10 +155,13 @@ void coop_tools_free(coop_tools *tools)
 {
     if (!tools)
         return;
+    if (tools->shared) /* before what their box uses */
+        jobs_end(tools);
     places_free(tools->places);
     if (tools->shared) {
         coop_sandbox_free(tools->shared->sandbox);
         (void)pthread_mutex_destroy(&tools->shared->lock);
+        (void)pthread_mutex_destroy(&tools->shared->jobs_lock);
         free(tools->shared->banner);
     }
     free(tools->shared);
@@ -141,7 +174,7 @@ void coop_tools_free(coop_tools *tools)
 bool coop_tools_may(const coop_tools *tools, const char *name, const char **why)
 {
     size_t i = 0;
-    const char *refusal = tool_find(name, &i) ? tools->refusals[i] : "there is no such tool";
+    const char *refusal = tool_find(name, &i) ? tools->refusals[i] : "unknown tool";
 
     if (why && refusal)
         *why = refusal;
@@ -168,15 +201,20 @@ const char *coop_tools_workspace(const coop_tools *tools)
     return tools->workspace_view;
 }
 
+const char *coop_tools_memory(const coop_tools *tools)
+{
+    return tools->policy->facts[COOP_FACT_MEMORY];
+}
+
 static char *make_banner(const coop_tools *tools)
 {
     struct buffer text = { 0 };
     coop_probe *probe = NULL;
 
     if (!tools->is_enabled)
-        return strdup("Sandbox: disabled by the configuration: everybody's tools act on the host");
+        return strdup("Sandbox: disabled by the configuration; commands run on the host");
     if (coop_probe_new(&probe, NULL) < 0)
-        return strdup("Sandbox: nobody knows: the host could not be asked");
+        return strdup("Sandbox: unknown; the host could not be probed");
     buffer_printf(&text, "Sandbox: %s", coop_probe_summary(probe));
     if (coop_probe_tier(probe) != COOP_TIER_FULL)
         buffer_printf(&text, ", and the mode is '%s'", policy_mode_names[tools->policy->mode]);
@@ -227,7 +265,7 @@ static int unknown_tool(const char *name, coop_error **err)
     const char *near = tool_suggest(name);
 
     printable_append(&shown, name, strnlen(name, 100));
-    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "there is no tool '%s'",
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "unknown tool '%s'",
                       shown.data ? shown.data : "");
     return near ? fail_hint(err, r, "did you mean '%s'?", near) : r;
 }

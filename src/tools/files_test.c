@@ -25,13 +25,42 @@ TEST(reads_from_a_line_on)
     world_open();
     CHECK(call(tool_read_file, "{\"path\": \"a\", \"offset\": 2, \"limit\": 2}") == 0);
     CHECK_STR(call_text(),
-              "two\nthree\n[lines 2 to 3 are shown, the file has 18 bytes; go on with offset 4]");
+              "two\nthree\n[lines 2 to 3 of a file of 18 bytes; continue with offset 4]");
     CHECK(call_facts("\"shown_from\":2,\"shown_to\":3,\"truncated\":true}"));
     CHECK(call(tool_read_file, "{\"path\": \"a\", \"offset\": 4}") == 0);
     CHECK_STR(call_text(), "four");
     CHECK(call_facts("\"total_lines\":4"));
     CHECK(call(tool_read_file, "{\"path\": \"a\", \"offset\": 5}") == -EINVAL);
     CHECK(call_said("has only 4 lines"));
+}
+
+TEST(lines_have_numbers_where_asked)
+{
+    struct buffer text = { 0 };
+
+    world_begin();
+    world_file("work/a", "one\ntwo\n\nfour");
+    for (int i = 1; i <= 100; i++)
+        buffer_printf(&text, "%999d\n", i);
+    world_bytes("work/bytes", text.data, text.length);
+    text.length = 0;
+    for (int i = 0; i < 60000; i++)
+        buffer_append_char(&text, 'x');
+    world_bytes("work/long", text.data, text.length);
+    buffer_done(&text);
+    world_open();
+    CHECK(call(tool_read_file, "{\"path\": \"a\", \"line_numbers\": true}") == 0);
+    CHECK_STR(call_text(), "     1\tone\n     2\ttwo\n     3\t\n     4\tfour");
+    CHECK(call_facts("\"shown_to\":4,\"truncated\":false"));
+    CHECK(call(tool_read_file,
+               "{\"path\": \"a\", \"line_numbers\": true, \"offset\": 2, \"limit\": 1}") == 0);
+    CHECK(strncmp(call_text(), "     2\ttwo\n[lines 2 to 2", 23) == 0);
+    CHECK(call(tool_read_file, "{\"path\": \"bytes\", \"line_numbers\": true}") == 0);
+    CHECK(strstr(call_text(), "\n[lines 1 to 49 of"));
+    CHECK(strstr(call_text(), "49\n[lines"));
+    CHECK(call(tool_read_file, "{\"path\": \"long\", \"line_numbers\": true}") == 0);
+    CHECK(strncmp(call_text(), "     1\txxx", 10) == 0);
+    CHECK(strstr(call_text(), "x\n[only the beginning of line 1 is shown"));
 }
 
 TEST(a_limit_that_ends_with_the_file_is_no_cut)
@@ -64,10 +93,9 @@ TEST(cuts_long_texts_by_lines_and_by_bytes)
     buffer_done(&text);
     world_open();
     CHECK(call(tool_read_file, "{\"path\": \"lines\"}") == 0);
-    CHECK(strstr(call_text(), "\n2000\n[lines 1 to 2000 are shown") &&
-          call_facts("\"shown_to\":2000"));
+    CHECK(strstr(call_text(), "\n2000\n[lines 1 to 2000 of") && call_facts("\"shown_to\":2000"));
     CHECK(call(tool_read_file, "{\"path\": \"bytes\"}") == 0);
-    CHECK(strstr(call_text(), "50\n[lines 1 to 50 are shown") && call_facts("\"shown_to\":50"));
+    CHECK(strstr(call_text(), "50\n[lines 1 to 50 of") && call_facts("\"shown_to\":50"));
     CHECK(call(tool_read_file, "{\"path\": \"bytes\", \"offset\": 51}") == 0);
     CHECK(call_facts("\"shown_from\":51,\"shown_to\":100,\"truncated\":false"));
     CHECK(call(tool_read_file, "{\"path\": \"long\"}") == 0);
@@ -293,7 +321,7 @@ TEST(an_exception_is_written_where_no_other_name_may_be)
     CHECK_STR(world_read("work/docs/ok"), "new");
     CHECK(call(tool_write_file, "{\"path\": \"docs/new\", \"content\": \"new\"}") == 0);
     CHECK(call(tool_write_file, "{\"path\": \"docs/x\", \"content\": \"new\"}") == -EACCES);
-    CHECK(call_said("'/work/docs/x' is protected"));
+    CHECK(call_said("'/work/docs/x' is write-protected"));
 }
 
 TEST(other_names_of_what_is_blocked_are_hidden)
@@ -353,6 +381,27 @@ TEST(edits_exact_text)
     CHECK(call_facts("\"replacements\":1,\"changed\":true,\"diff\":\"--- a/work/a\\n"));
 }
 
+TEST(edits_by_old_string_and_new_string)
+{
+    world_begin();
+    world_file("work/a", "one two\none three\n");
+    world_open();
+    CHECK(call(tool_edit_file, "{\"path\":\"a\",\"old_string\":\"two\",\"new_string\":\"zwei\"}") ==
+          0);
+    CHECK_STR(world_read("work/a"), "one zwei\none three\n");
+    CHECK(call(tool_edit_file, "{\"path\":\"a\",\"old_string\":\"one\",\"new_string\":\"1\"}") ==
+          -EEXIST);
+    CHECK(call(tool_edit_file, "{\"path\":\"a\",\"old_string\":\"one\",\"new_string\":\"1\","
+                               "\"replace_all\":true}") == 0);
+    CHECK_STR(world_read("work/a"), "1 zwei\n1 three\n");
+    CHECK(call(tool_edit_file, "{\"path\":\"a\",\"old_string\":\"1\"}") == -EINVAL);
+    CHECK(call_said("give old_string and new_string, or edits"));
+    CHECK(call(tool_edit_file, "{\"path\":\"a\"}") == -EINVAL);
+    CHECK(call(tool_edit_file, "{\"path\":\"a\",\"old_string\":\"1\",\"new_string\":\"2\","
+                               "\"edits\":[{\"old_text\":\"1\",\"new_text\":\"2\"}]}") == -EINVAL);
+    CHECK_STR(world_read("work/a"), "1 zwei\n1 three\n");
+}
+
 TEST(several_edits_are_made_all_or_none)
 {
     world_begin();
@@ -403,7 +452,7 @@ TEST(near_matches_are_shown)
     world_file("work/a", "int main(void)\n{\n\treturn compute(1, 2);\n}\n");
     world_open();
     CHECK(call(tool_edit_file, EDIT("a", "    return compute(1, 2);\\n}", "x")) == -ENOENT);
-    CHECK(call_said("but for white space") && call_said("line 3:"));
+    CHECK(call_said("differs only in white space") && call_said("line 3:"));
     CHECK(call(tool_edit_file, EDIT("a", "return compute(1, 3);", "x")) == -ENOENT);
     CHECK(call_said("line 3: ") && call_said("compute(1, 2)"));
     CHECK(call(tool_edit_file, EDIT("a", "something else entirely", "x")) == -ENOENT);
@@ -676,7 +725,7 @@ TEST(makes_links_that_stay_inside)
     CHECK(call(tool_symlink, "{\"target\": \"/work/d\", \"path\": \"abs\"}") == 0);
     CHECK(call(tool_symlink, "{\"target\": \"later\", \"path\": \"dangling\"}") == 0);
     CHECK(call(tool_symlink, "{\"target\": \"../outside\", \"path\": \"out\"}") == -EACCES);
-    CHECK(call_said("must lie inside"));
+    CHECK(call_said("must be inside"));
     CHECK(call(tool_symlink, "{\"target\": \"/etc/shadow\", \"path\": \"out\"}") == -EACCES);
     CHECK(call(tool_symlink, "{\"target\": \".env\", \"path\": \"out\"}") == -EACCES);
     CHECK(call(tool_symlink, "{\"target\": \"d\", \"path\": \".git\"}") == -EACCES);

@@ -58,7 +58,7 @@ static int add_name(struct git *git, const char *argument, coop_error **err)
         return 0;
     if (text[0] == '-')
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "'%s' may not begin with '-': it is a name, and no option", argument);
+                         "'%s' must not begin with '-': it is a name, not an option", argument);
     add(git, text);
     return 0;
 }
@@ -93,7 +93,7 @@ static bool said(const struct job_end *end, const char *words)
 static const struct {
     const char *said, *advice;
 } explained[] = {
-    { "not a git repository", "There is no git repository here: name one with directory, or make "
+    { "not a git repository", "There is no git repository here: name one with directory, or create "
                               "one with 'git init' in bash." },
     { "tell me who you are",
       "git does not know who commits: give author as 'Name <mail@example.org>', or set user.name "
@@ -104,12 +104,11 @@ static const struct {
     { "nothing to commit", "Nothing is staged: use git_stage first." },
     { "no changes added to commit", "Nothing is staged: use git_stage first." },
     { "nothing added to commit", "Nothing is staged: use git_stage first." },
-    { "could not read Username", "The remote wants a password, and nobody is there to type one: "
+    { "could not read Username", "The remote asks for a password, which cannot be entered here: "
                                  "the owner can grant a secret in the configuration." },
     { "dubious ownership",
-      "The repository belongs to somebody else, and git does not trust it; its owner can use it." },
-    { "has no upstream branch",
-      "This branch has no counterpart at the remote: name remote and branch." },
+      "The repository belongs to another user, so git does not trust it; its owner can use it." },
+    { "has no upstream branch", "This branch has no upstream branch: name remote and branch." },
 };
 
 static void explain(const struct job_end *end, struct buffer *out)
@@ -159,7 +158,7 @@ int tool_git_status(struct tool_call *call, coop_error **err)
     add(&git, "--short");
     add(&git, "--branch");
     add(&git, "--untracked-files=all");
-    return run_and_answer(&git, "nothing has changed", err);
+    return run_and_answer(&git, "no changes", err);
 }
 
 int tool_git_diff(struct tool_call *call, coop_error **err)
@@ -274,7 +273,7 @@ int tool_git_commit(struct tool_call *call, coop_error **err)
 
     if (author && !is_author(author))
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "the author must be written 'Name <mail@example.org>'");
+                         "write the author as 'Name <mail@example.org>'");
     int r = commit(call, false, &end, &git, err);
     if (r == 0 && author && !job_succeeded(&end) &&
         (said(&end, "tell me who you are") || said(&end, "auto-detection is disabled"))) {
@@ -299,10 +298,9 @@ int tool_git_push(struct tool_call *call, coop_error **err)
     if (r == 0)
         r = add_name(&git, "branch", err);
     if (r == 0 && tool_text(call, "branch") && strchr("+:", tool_text(call, "branch")[0]))
-        r = fail_kind(
-            err, COOP_ERROR_BAD_POLICY, EINVAL,
-            "'branch' may not begin with '%c': this tool never overwrites or deletes what "
-            "is at the remote",
-            tool_text(call, "branch")[0]);
+        r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                      "'branch' must not begin with '%c': this tool never overwrites or deletes "
+                      "branches of the remote",
+                      tool_text(call, "branch")[0]);
     return r < 0 ? r : run_and_answer(&git, "pushed", err);
 }

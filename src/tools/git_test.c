@@ -54,9 +54,9 @@ TEST(git_takes_no_options_from_a_model)
     coop_tools *tools = repository();
 
     CHECK(has(text(tools, "git_diff", "{" IN_REPO ",\"revision\":\"--output=/work/x\"}", true),
-              "may not begin with '-'"));
+              "must not begin with '-'"));
     CHECK(has(text(tools, "git_log", "{" IN_REPO ",\"revision\":\"-p\"}", true),
-              "may not begin with '-'"));
+              "must not begin with '-'"));
     (void)bash(tools, "touch repo/file");
     /* Behind `--` it is a path, and a pattern is its own letters. */
     CHECK(has(text(tools, "git_stage", "{" IN_REPO ",\"paths\":[\"--force\"]}", true),
@@ -65,7 +65,7 @@ TEST(git_takes_no_options_from_a_model)
               "pathspec '*' did not match"));
     CHECK(has(
         text(tools, "git_commit", "{" IN_REPO ",\"message\":\"m\",\"author\":\"nobody\"}", true),
-        "must be written 'Name <"));
+        "write the author as 'Name <"));
     coop_tools_free(tools);
 }
 
@@ -147,10 +147,11 @@ TEST(what_is_at_the_remote_is_neither_overwritten_nor_deleted)
     (void)text(tools, "git_push", PUSH("origin", "main"), false);
     (void)bash(tools, "cd repo; git commit -q --amend -m other");
     CHECK(has(text(tools, "git_push", PUSH("origin", "main"), true), "rejected"));
-    CHECK(has(text(tools, "git_push", PUSH("origin", "+main"), true), "may not begin with '+'"));
-    CHECK(has(text(tools, "git_push", PUSH("origin", ":main"), true), "may not begin with ':'"));
-    CHECK(has(text(tools, "git_push", PUSH("--mirror", "main"), true), "may not begin with '-'"));
-    CHECK(has(text(tools, "git_push", PUSH("origin", "--delete"), true), "may not begin with '-'"));
+    CHECK(has(text(tools, "git_push", PUSH("origin", "+main"), true), "must not begin with '+'"));
+    CHECK(has(text(tools, "git_push", PUSH("origin", ":main"), true), "must not begin with ':'"));
+    CHECK(has(text(tools, "git_push", PUSH("--mirror", "main"), true), "must not begin with '-'"));
+    CHECK(
+        has(text(tools, "git_push", PUSH("origin", "--delete"), true), "must not begin with '-'"));
     CHECK(has(bash(tools, "git --git-dir /tmp/far log --format=%s -1 main"), "one"));
     coop_tools_free(tools);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,9 +11,10 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "run_config/run_config.h"
 #include "tools/audit.h"
-#include "tools/identity.h"
 #include "tools/lifetime.h"
+#include "tools/path/place.h"
 #include "tools/tools.h"
 
 #define GRACE_MS  2000
@@ -139,7 +141,7 @@ static int say_directory(const struct tool_call *call, const struct job *job, in
     auto_buffer struct buffer shown = { 0 };
     printable_append(&shown, job->directory, strlen(job->directory));
     r = fail(err, -r, "start in the directory '%s'", shown.data ? shown.data : "");
-    return fail_hint(err, r, "the workspace is at '%s', and relative paths begin there",
+    return fail_hint(err, r, "the workspace is at '%s'; relative paths start there",
                      call->tools->workspace_view);
 }
 
@@ -150,6 +152,7 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
     struct running running = { call, job, end };
     enum job_timeout_reason reason;
     coop_box *box = NULL;
+    auto_free char *directory = NULL;
     coop_run_options options = {
         .size = sizeof options,
         .timeout_ms = choose_timeout(tools, job, &reason),
@@ -168,6 +171,12 @@ int job_run(const struct tool_call *call, const struct job *job, struct job_end 
                              .timeout_reason = reason,
                              .file.fd = -1 };
     capture_init(&end->capture, CAPTURE_ROOM);
+    if (job->directory && *job->directory == '/') {
+        directory = places_path(call->places, job->directory);
+        if (!directory)
+            return fail_no_memory(err);
+        options.directory = directory;
+    }
     (void)pthread_mutex_lock(&tools->shared->lock);
     int r = coop_start(tools->shared->sandbox, job->argv, &options, &box, err);
     (void)pthread_mutex_unlock(&tools->shared->lock);

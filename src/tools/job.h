@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/capture.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "coop/result.h"
 #include "tools/tool.h"
 
@@ -57,6 +57,9 @@ bool job_succeeded(const struct job_end *end);
 /* What a model reads: how it ended where that is not well, its output, what was cut, what was
  * refused. */
 void job_print(const struct tool_call *call, const struct job_end *end, struct buffer *out);
+
+/* A line for one refusal; `whose` stands behind its beginning. */
+void job_print_denial(struct buffer *out, const coop_denial *denial, const char *whose);
 
 /* The same as members of an object that is open. */
 void job_json(const struct job_end *end, struct json_writer *json);

@@ -6,9 +6,10 @@
 
 #include "base/cleanup.h"
 #include "base/printable.h"
-#include "jail/records.h"
-#include "jail/result.h"
 #include "policy/policy.h"
+#include "supervise/denial/denials.h"
+#include "supervise/result.h"
+#include "survey/probe/log.h"
 #include "tools/job.h"
 #include "tools/tools.h"
 
@@ -25,9 +26,9 @@ static void print_size(struct buffer *out, uint64_t bytes)
 }
 
 static const char *const timeout_reasons[] = {
-    [JOB_TIMEOUT_ASKED] = "a larger timeout_seconds gives it longer",
+    [JOB_TIMEOUT_ASKED] = "set a larger timeout_seconds to give it longer",
     [JOB_TIMEOUT_CONFIGURED] = "the configuration allows no more",
-    [JOB_TIMEOUT_SESSION] = "the session may live no longer (sandbox.session_timeout)",
+    [JOB_TIMEOUT_SESSION] = "the session ends then (sandbox.session_timeout)",
 };
 
 /* Why it ended, where that was not by its own will; then what a shell would say. */
@@ -37,18 +38,18 @@ static void print_end(const struct tool_call *call, const struct job_end *end, s
     const uint64_t *limits = call->tools->policy->limits;
 
     if (coop_result_ended_by(result) == COOP_ERROR_CANCELLED)
-        buffer_append_string(out, "cancelled: the command was ended with all it had started\n");
+        buffer_append_string(out, "cancelled: the command and everything it started was ended\n");
     else if (coop_result_timed_out(result))
         buffer_printf(out,
-                      "timed out after %" PRIu64 " s: the command was ended with all it had "
-                      "started; %s\n",
+                      "timed out after %" PRIu64
+                      " s: the command and everything it started was ended; %s\n",
                       end->timeout_ms / 1000, timeout_reasons[end->timeout_reason]);
     if (coop_result_out_of_memory(result)) {
         buffer_append_string(out, "out of memory: ");
         if (limits[COOP_LIMIT_MEMORY] == COOP_LIMIT_NONE) {
             buffer_append_string(out, "the host has no more\n");
         } else {
-            buffer_append_string(out, "all it starts together may use ");
+            buffer_append_string(out, "all of its processes together may use ");
             print_size(out, limits[COOP_LIMIT_MEMORY]);
             buffer_append_char(out, '\n');
         }
@@ -79,17 +80,17 @@ static void print_cut(const struct tool_call *call, const struct job_end *end, s
     if (capture_cut_note(&end->cut, out))
         buffer_append_char(out, '\n');
     if (file->bytes > 0 && !file->error)
-        buffer_printf(out, "[the whole output is in %s: read_file or grep it there]\n", file->path);
+        buffer_printf(out, "[the full output is in %s: use read_file or grep on it]\n", file->path);
     else if (file->bytes > 0)
         buffer_printf(out, "[only the first %" PRIu64 " bytes are in %s: %s]\n", file->bytes,
                       file->path, strerror(file->error));
     else if (call->tools->tmp_fd < 0)
         buffer_printf(out,
-                      "[the whole output was not kept: %s; write it to a file to see it all]\n",
+                      "[the full output was not kept: %s; write it to a file to see all of it]\n",
                       call->tools->tmp_why);
     else
         buffer_printf(out,
-                      "[the whole output was not kept: %s; write it to a file to see it all]\n",
+                      "[the full output was not kept: %s; write it to a file to see all of it]\n",
                       strerror(file->error));
 }
 
@@ -104,23 +105,40 @@ static bool is_told(const coop_denial *denial)
     return false;
 }
 
+void job_print_denial(struct buffer *out, const coop_denial *denial, const char *whose)
+{
+    auto_buffer struct buffer target = { 0 };
+
+    printable_append(&target, denial->target, strlen(denial->target));
+    begin_line(out);
+    buffer_printf(out, "[denied by the sandbox%s: ", whose);
+    denial_print_asked(out, denial->operation, target.data ? target.data : "");
+    buffer_append_string(out, ": ");
+    printable_append(out, denial->why, strlen(denial->why));
+    buffer_printf(out, " (%s, %s)", denial->rule, denial->origin);
+    if (denial->fix)
+        buffer_printf(out, "; the user can allow it with %s", denial->fix);
+    buffer_append_string(out, "]\n");
+}
+
 static void print_denials(const coop_result *result, struct buffer *out)
 {
-    for (size_t i = 0; i < coop_result_n_denials(result); i++) {
-        const coop_denial *denial = coop_result_denial(result, i);
+    for (size_t i = 0; i < coop_result_n_denials(result); i++)
+        if (!is_told(coop_result_denial(result, i)))
+            job_print_denial(out, coop_result_denial(result, i), "");
+}
 
-        if (is_told(denial))
-            continue;
-        begin_line(out);
-        buffer_append_string(out, "[the sandbox refused: ");
-        record_print_asked(out, denial->operation, denial->target);
-        buffer_append_string(out, ": ");
-        printable_append(out, denial->why, strlen(denial->why));
-        buffer_printf(out, " (%s, %s)", denial->rule, denial->origin);
-        if (denial->fix)
-            buffer_printf(out, "; the user can allow it with %s", denial->fix);
-        buffer_append_string(out, "]\n");
-    }
+/* Whoever meant them to go on learns what to do. */
+static void print_left(const coop_result *result, struct buffer *out)
+{
+    unsigned n = result_n_left(result);
+
+    if (n == 0)
+        return;
+    begin_line(out);
+    buffer_printf(out,
+                  "[ended %u background process%s; use background or shell to keep them running]\n",
+                  n, n > 1 ? "es" : "");
 }
 
 /* Where the configuration prefers a sandbox and the host has none, or a weaker one. */
@@ -131,10 +149,16 @@ static void print_tier(const struct tool_call *call, const coop_result *result, 
     if (call->tools->on_host || tier == COOP_TIER_FULL)
         return;
     begin_line(out);
-    if (tier == COOP_TIER_NONE)
-        buffer_append_string(out, "[NOT sandboxed: this host has no sandbox, and the configuration "
-                                  "only prefers one]\n");
-    else
+    if (tier == COOP_TIER_NONE) {
+        auto_buffer struct buffer missing = { 0 };
+
+        probe_print_missing(&missing);
+        buffer_printf(out,
+                      "[NOT sandboxed: this host has no sandbox%s%s%s, and the configuration only "
+                      "prefers one]\n",
+                      missing.length ? " (" : "", missing.length ? missing.data : "",
+                      missing.length ? ")" : "");
+    } else
         buffer_printf(out, "[weaker sandbox: tier '%s' instead of 'full']\n", coop_tier_name(tier));
 }
 
@@ -145,6 +169,7 @@ void job_print(const struct tool_call *call, const struct job_end *end, struct b
     print_end(call, end, out);
     buffer_append(out, end->shown.data, end->shown.length);
     print_cut(call, end, out);
+    print_left(end->result, out);
     print_denials(end->result, out);
     print_tier(call, end->result, out);
     if (out->length == before)
@@ -198,6 +223,8 @@ void job_json(const struct job_end *end, struct json_writer *json)
     json_write_bool(json, coop_result_out_of_memory(result));
     json_write_key(json, "duration_ms");
     json_write_uint(json, coop_result_duration_us(result) / 1000);
+    json_write_key(json, "ended_processes");
+    json_write_uint(json, result_n_left(result));
     json_write_key(json, "output");
     json_write_string(json, end->shown.data, end->shown.length);
     json_write_key(json, "truncated");

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/quantity.h"
-#include "tools/identity.h"
+#include "run_config/run_config.h"
 
 static int64_t began_ms(const coop_tools *tools)
 {
@@ -48,7 +48,7 @@ int lifetime_check(coop_tools *tools, coop_error **err)
     quantity_format_duration_us(run->session_timeout_ms * 1000, most);
     origin_print(&origin, run->session_timeout_origin);
     int r = fail_kind(err, COOP_ERROR_DENIED, EACCES,
-                      "the session is over: it may live %s (sandbox.session_timeout, %s)", most,
-                      origin.data ? origin.data : "");
-    return fail_hint(err, r, "begin a new session");
+                      "the session is over: it was limited to %s (sandbox.session_timeout, %s)",
+                      most, origin.data ? origin.data : "");
+    return fail_hint(err, r, "start a new session");
 }

@@ -12,17 +12,18 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 #include "policy/policy.h"
 #include "policy/protect.h"
+#include "policy/restriction.h"
 #include "tools/tools.h"
 
 static int make_read_only(coop_policy *policy, coop_error **err)
 {
-    for (size_t i = 0; i < policy->n_mounts; i++)
-        if (policy->mounts[i].kind == POLICY_BIND)
-            policy->mounts[i].read_only = true;
-    return coop_policy_set_read_only(policy, true, err);
+    const struct policy_restriction by = { .read_only = POLICY_RANK_CHILD };
+
+    (void)coop_policy_set_read_only(policy, true, NULL); /* cannot fail */
+    return policy_restrict_mounts(policy, &by, err);
 }
 
 /* Where a root is on this host, without links; false: it is not there. */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "coop/tools.h"
 
 struct places; /* place.h: where paths lead */
@@ -71,6 +71,7 @@ bool tool_is_cancelled(const struct tool_call *call);
 /* ---- the tools */
 
 tool_fn tool_bash;
+tool_fn tool_job_output, tool_job_input, tool_job_stop, tool_jobs;
 tool_fn tool_read_file, tool_write_file, tool_edit_file;
 tool_fn tool_list_dir, tool_glob, tool_grep, tool_stat;
 tool_fn tool_move, tool_remove, tool_make_dir, tool_symlink;

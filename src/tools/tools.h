@@ -20,7 +20,8 @@
 
 #define TOOLS_MAX 32
 
-struct identity;
+struct run_config;
+struct shared_box;
 
 /* What threads change. */
 struct tools_shared {
@@ -30,10 +31,13 @@ struct tools_shared {
     char *banner;            /* NULL until somebody asks */
     int64_t began_ms;        /* when the first call came; 0: none did: lifetime.h */
     bool audit_is_told;      /* that the log cannot be written */
+    pthread_mutex_t jobs_lock;
+    struct shared_box
+        *jobs; /* of jobs and shells, under its own lock: jobs.h; NULL: none were asked for */
 };
 
 struct coop_tools {
-    struct identity *identity;
+    struct run_config *identity;
     coop_policy *policy;
     struct places *places;
     struct json_document schemas[TOOLS_MAX]; /* of the arguments, by the place in the table */

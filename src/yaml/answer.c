@@ -52,8 +52,8 @@ static void put_number(struct answer *answer, size_t number)
     put(answer, bytes, sizeof bytes);
 }
 
-void answer_record(struct answer *answer, enum yaml_kind kind, struct place place, const void *text,
-                   size_t n)
+void answer_record(struct answer *answer, enum yaml_kind kind, struct position place,
+                   const void *text, size_t n)
 {
     const unsigned char byte = (unsigned char)kind;
 
@@ -65,8 +65,8 @@ void answer_record(struct answer *answer, enum yaml_kind kind, struct place plac
         put(answer, text, n);
 }
 
-void answer_error(struct answer *answer, struct place place, const char *fix, const char *format,
-                  ...)
+void yaml_answer_error(struct answer *answer, struct position place, const char *fix,
+                       const char *format, ...)
 {
     char text[YAML_SENTENCE_MAX + 1];
     va_list args;
@@ -85,6 +85,6 @@ void answer_error(struct answer *answer, struct place place, const char *fix, co
 
 void answer_finish(struct answer *answer)
 {
-    answer_record(answer, YAML_DONE, (struct place){ 0, 0 }, NULL, 0);
+    answer_record(answer, YAML_DONE, (struct position){ 0, 0 }, NULL, 0);
     flush(answer);
 }

@@ -1,7 +1,7 @@
 /*
- * coop_yaml.c - coop-yaml: YAML on standard input, config/yaml_stream.h on standard output
+ * coop_yaml.c - coop-yaml: YAML on standard input, config/yaml/stream.h on standard output
  *
- * Started by coop for each YAML file (config/yaml.h). The text may be an agent's, and the parser is
+ * Started by coop for each YAML file (config/yaml/yaml.h). The text may be an agent's, and the parser is
  * not ours: so the program opens nothing itself, and gives up what it does not need before it reads
  * the first byte. What is found wrong is part of the answer, and the exit status then is 0.
  */
@@ -39,16 +39,16 @@ static struct answer answer;
 /* ---- what is refused */
 
 /* Says why, and stops: what comes after it would only be more of the same. */
-static void refuse(struct place place, const char *fix, const char *sentence)
+static void refuse(struct position place, const char *fix, const char *sentence)
 {
-    answer_error(&answer, place, fix, "%s", sentence);
+    yaml_answer_error(&answer, place, fix, "%s", sentence);
     reader.is_over = true;
 }
 
 /* False if reading cannot go on. A tag is an error too, but one after which the rest can be read. */
 static bool check_properties(const yaml_event_t *event, const yaml_char_t *anchor, bool has_tag)
 {
-    struct place place = problem_place(event->start_mark);
+    struct position place = problem_place(event->start_mark);
 
     if (anchor) {
         refuse(place, "write the value in full where it is needed",
@@ -56,8 +56,9 @@ static bool check_properties(const yaml_event_t *event, const yaml_char_t *ancho
         return false;
     }
     if (has_tag)
-        answer_error(&answer, place, "leave the tag away: a key decides what type its value has",
-                     "tags (!name) are not supported");
+        yaml_answer_error(&answer, place,
+                          "leave the tag away: a key decides what type its value has",
+                          "tags (!name) are not supported");
     return true;
 }
 
@@ -83,7 +84,7 @@ static void step(void)
 static void begin(const yaml_event_t *event, bool is_map, const yaml_char_t *anchor,
                   const yaml_char_t *tag)
 {
-    struct place place = problem_place(event->start_mark);
+    struct position place = problem_place(event->start_mark);
 
     if (!check_properties(event, anchor, tag != NULL))
         return;
@@ -131,7 +132,7 @@ static bool has_tag(const yaml_event_t *event)
 
 static void scalar(const yaml_event_t *event)
 {
-    struct place place = problem_place(event->start_mark);
+    struct position place = problem_place(event->start_mark);
     bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     bool is_key = is_key_next();
 
@@ -157,7 +158,7 @@ static void scalar(const yaml_event_t *event)
 
 static void begin_document(const yaml_event_t *event)
 {
-    struct place place = problem_place(event->start_mark);
+    struct position place = problem_place(event->start_mark);
 
     if (reader.has_document)
         refuse(place, "keep one of them", "a second document begins here");
@@ -228,8 +229,8 @@ int main(void)
     int r = lockdown(&failed_step);
 
     if (r < 0)
-        answer_error(&answer, (struct place){ 0, 0 }, "write the file in TOML instead",
-                     "coop-yaml cannot %s: %s", failed_step, strerror(-r));
+        yaml_answer_error(&answer, (struct position){ 0, 0 }, "write the file in TOML instead",
+                          "coop-yaml cannot %s: %s", failed_step, strerror(-r));
     else if (text_read(&reader.text, &answer) && text_check(&reader.text, &answer))
         parse();
     answer_finish(&answer);

@@ -35,30 +35,30 @@ static const struct {
       "indent with spaces" },
 };
 
-struct place problem_place(yaml_mark_t mark)
+struct position problem_place(yaml_mark_t mark)
 {
-    return (struct place){ (unsigned)mark.line + 1, (unsigned)mark.column + 1 };
+    return (struct position){ (unsigned)mark.line + 1, (unsigned)mark.column + 1 };
 }
 
 /* Which of the characters that have a meaning in YAML, or will have one. */
 static void answer_character(const yaml_parser_t *parser, struct text *text, struct answer *answer)
 {
-    struct place place = problem_place(parser->problem_mark);
+    struct position place = problem_place(parser->problem_mark);
     int c = text_char(text, parser->problem_mark.index);
 
     if (c == '\t')
-        answer_error(answer, place, "indent with spaces", "a tab cannot indent");
+        yaml_answer_error(answer, place, "indent with spaces", "a tab cannot indent");
     else if (c > ' ' && c < 0x7F)
-        answer_error(answer, place, QUOTE, "a value cannot begin with %s%c%s",
-                     c == '\'' ? "\"" : "'", c, c == '\'' ? "\"" : "'");
+        yaml_answer_error(answer, place, QUOTE, "a value cannot begin with %s%c%s",
+                          c == '\'' ? "\"" : "'", c, c == '\'' ? "\"" : "'");
     else
-        answer_error(answer, place, QUOTE, "a value cannot begin here");
+        yaml_answer_error(answer, place, QUOTE, "a value cannot begin here");
 }
 
 /* Where the thing began in which the problem is; empty if that says nothing new. */
 static void describe_context(const yaml_parser_t *parser, char *out, size_t size)
 {
-    struct place place = problem_place(parser->context_mark);
+    struct position place = problem_place(parser->context_mark);
 
     out[0] = '\0';
     if (parser->context && parser->context_mark.index < parser->problem_mark.index)
@@ -68,7 +68,7 @@ static void describe_context(const yaml_parser_t *parser, char *out, size_t size
 
 static void answer_syntax(const yaml_parser_t *parser, struct text *text, struct answer *answer)
 {
-    struct place place = problem_place(parser->problem_mark);
+    struct position place = problem_place(parser->problem_mark);
     const char *problem = parser->problem ? parser->problem : "the text is not YAML";
     char context[160];
 
@@ -79,21 +79,22 @@ static void answer_syntax(const yaml_parser_t *parser, struct text *text, struct
     describe_context(parser, context, sizeof context);
     for (size_t i = 0; i < COUNT(problems); i++)
         if (strcmp(problem, problems[i].problem) == 0) {
-            answer_error(answer, place, problems[i].fix, "%s%s", problems[i].sentence, context);
+            yaml_answer_error(answer, place, problems[i].fix, "%s%s", problems[i].sentence,
+                              context);
             return;
         }
-    answer_error(answer, place, NULL, "%s%s", problem, context);
+    yaml_answer_error(answer, place, NULL, "%s%s", problem, context);
 }
 
 void problem_answer(const yaml_parser_t *parser, struct text *text, struct answer *answer)
 {
-    const struct place nowhere = { 0, 0 };
+    const struct position nowhere = { 0, 0 };
 
     if (parser->error == YAML_SCANNER_ERROR || parser->error == YAML_PARSER_ERROR)
         answer_syntax(parser, text, answer);
     else if (parser->error == YAML_MEMORY_ERROR)
-        answer_error(answer, nowhere, NULL, "there is not enough memory to read the file");
+        yaml_answer_error(answer, nowhere, NULL, "there is not enough memory to read the file");
     else
-        answer_error(answer, nowhere, NULL, "%s",
-                     parser->problem ? parser->problem : "the file cannot be read");
+        yaml_answer_error(answer, nowhere, NULL, "%s",
+                          parser->problem ? parser->problem : "the file cannot be read");
 }

@@ -8,6 +8,6 @@
 #include "yaml/answer.h"
 #include "yaml/text.h"
 
-struct place problem_place(yaml_mark_t mark); /* libyaml counts from 0 */
+struct position problem_place(yaml_mark_t mark); /* libyaml counts from 0 */
 
 void problem_answer(const yaml_parser_t *parser, struct text *text, struct answer *answer);

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-static const struct place nowhere = { 0, 0 };
+static const struct position nowhere = { 0, 0 };
 
 /* ---- reading */
 
@@ -42,19 +42,20 @@ bool text_read(struct text *text, struct answer *answer)
 
     while (n != 0 && text->length <= NODE_TEXT_MAX) {
         if (text->length == size && !grow(&text->bytes, &size)) {
-            answer_error(answer, nowhere, NULL, "there is not enough memory to read the file");
+            yaml_answer_error(answer, nowhere, NULL, "there is not enough memory to read the file");
             return false;
         }
         n = read(STDIN_FILENO, text->bytes + text->length, size - text->length);
         if (n < 0 && errno != EINTR) {
-            answer_error(answer, nowhere, NULL, "read the file: %s", strerror(errno));
+            yaml_answer_error(answer, nowhere, NULL, "read the file: %s", strerror(errno));
             return false;
         }
         if (n > 0)
             text->length += (size_t)n;
     }
     if (text->length > NODE_TEXT_MAX) {
-        answer_error(answer, nowhere, NULL, "the file is larger than %zu MiB", NODE_TEXT_MAX >> 20);
+        yaml_answer_error(answer, nowhere, NULL, "the file is larger than %zu MiB",
+                          NODE_TEXT_MAX >> 20);
         return false;
     }
     drop_mark(text);
@@ -78,27 +79,27 @@ static bool is_allowed(uint32_t cp)
     return !is_line_separator(cp) && cp != 0xFEFF && cp != 0xFFFE && cp != 0xFFFF;
 }
 
-static void refuse_character(struct answer *answer, struct place place, uint32_t cp)
+static void refuse_character(struct answer *answer, struct position place, uint32_t cp)
 {
     if (cp == '\r')
-        answer_error(answer, place, "end lines with LF or CRLF",
-                     "a carriage return without a line feed cannot stand here");
+        yaml_answer_error(answer, place, "end lines with LF or CRLF",
+                          "a carriage return without a line feed cannot stand here");
     else if (is_line_separator(cp))
-        answer_error(answer, place, "end lines with LF or CRLF",
-                     "the line separator U+%04X cannot stand here", (unsigned)cp);
+        yaml_answer_error(answer, place, "end lines with LF or CRLF",
+                          "the line separator U+%04X cannot stand here", (unsigned)cp);
     else if (cp < 0xA0)
-        answer_error(answer, place, "write it as an escape in double quotes",
-                     "the control character U+%04X cannot stand here", (unsigned)cp);
+        yaml_answer_error(answer, place, "write it as an escape in double quotes",
+                          "the control character U+%04X cannot stand here", (unsigned)cp);
     else
-        answer_error(answer, place, "write it as an escape in double quotes",
-                     "the character U+%04X cannot stand here", (unsigned)cp);
+        yaml_answer_error(answer, place, "write it as an escape in double quotes",
+                          "the character U+%04X cannot stand here", (unsigned)cp);
 }
 
 bool text_check(const struct text *text, struct answer *answer)
 {
     const unsigned char *bytes = (const unsigned char *)text->bytes;
     size_t n_valid = utf8_valid_prefix(text->bytes, text->length);
-    struct place place = { 1, 1 };
+    struct position place = { 1, 1 };
 
     for (size_t i = 0; i < n_valid; place.column++) {
         uint32_t cp = bytes[i];
@@ -110,12 +111,12 @@ bool text_check(const struct text *text, struct answer *answer)
             return false;
         }
         if (cp == '\n')
-            place = (struct place){ place.line + 1, 0 };
+            place = (struct position){ place.line + 1, 0 };
     }
     if (n_valid == text->length)
         return true;
-    answer_error(answer, place, "save the file as UTF-8",
-                 "the byte 0x%02X is not part of valid UTF-8", bytes[n_valid]);
+    yaml_answer_error(answer, place, "save the file as UTF-8",
+                      "the byte 0x%02X is not part of valid UTF-8", bytes[n_valid]);
     return false;
 }
 

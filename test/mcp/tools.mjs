@@ -27,7 +27,8 @@ await main(async () => {
 
   const { tools } = await client.listTools();
   is(`${how}: every tool is listed`, tools.map((tool) => tool.name).sort(), [
-    "bash", "edit_file", "git_commit", "git_diff", "git_log", "git_stage", "git_status", "glob", "grep", "list_dir",
+    "bash", "edit_file", "git_commit", "git_diff", "git_log", "git_stage", "git_status", "glob", "grep",
+    "job_input", "job_output", "job_stop", "jobs", "list_dir",
     "make_dir", "move", "read_file", "remove", "stat", "symlink", "write_file"]);
   ok(tools.every((tool) => tool.inputSchema.type === "object" && tool.description && tool.title),
      `${how}: each has a schema, a title and a description`);

@@ -109,6 +109,7 @@ static const struct call calls[] = {
     CALL(getegid, 0),
     CALL(getppid, 0),
     CALL(getpgid, 0),
+    CALL(getsid, 0),
     CALL(setsid, EPERM),
     CALL(setpgid, EPERM),
     CALL(setgroups, EPERM),

@@ -15,9 +15,9 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/git_config.h"
-#include "policy/git_config_gate.h"
-#include "policy/git_config_redact.h"
+#include "git_config/git_config.h"
+#include "git_config/redact.h"
+#include "git_config/review.h"
 
 static struct buffer load(const char *path)
 {
@@ -90,8 +90,8 @@ static int gate(char **argv)
     struct git_config_place place = { 0 };
 
     if (argv[2])
-        place = (struct git_config_place){ (unsigned)strtoul(argv[2], NULL, 10), true };
-    if (git_config_gate(&place, old.data, old.length, new.data, new.length, &out, &err) < 0)
+        place = (struct git_config_place){ (unsigned)strtoul(argv[2], NULL, 10), true, true };
+    if (git_config_review(&place, old.data, old.length, new.data, new.length, &out, &err) < 0)
         return say(err);
     return show(&out);
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/json_write.h"
-#include "policy/shell_split.h"
+#include "base/json/write.h"
+#include "command/shell/split.h"
 
 /* Bytes that are no UTF-8 would be lost in JSON: each byte goes as one character, U+0000 to U+00FF. */
 static void write_bytes(struct json_writer *json, const char *bytes)

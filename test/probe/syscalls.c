@@ -3,7 +3,7 @@
  *
  *   syscalls VARIANT     prints, line by line: WHAT EXPECTED GOT
  *
- * VARIANT is the filter's (see plan/seccomp.h). EXPECTED comes from the rule table for the calls
+ * VARIANT is the filter's (see plan/seccomp/seccomp.h). EXPECTED comes from the rule table for the calls
  * that are always refused, and from the lists below for those that depend on their arguments; "any"
  * means that the filter lets it through, whatever the kernel then says.
  *
@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define RUBBISH      0xdeadbeef00000000u
@@ -58,11 +58,11 @@ static void tell_number(const char *what, unsigned long number, const char *expe
 }
 
 /* The calls of the table whose arguments decide; each is tried by a function below. */
-static const char *const by_arguments[] = { "clone",      "personality", "ioctl",    "seccomp",
-                                            "socketpair", "socket",      "connect",  "sendto",
-                                            "chmod",      "fchmod",      "fchmodat", "fchmodat2",
-                                            "mknod",      "mknodat",     "open",     "openat",
-                                            "creat" };
+static const char *const by_arguments[] = {
+    "clone",  "personality", "ioctl",  "seccomp",  "socketpair", "socket",     "connect",
+    "sendto", "chmod",       "fchmod", "fchmodat", "fchmodat2",  "mknod",      "mknodat",
+    "open",   "openat",      "creat",  "fcntl",    "prlimit64",  "close_range"
+};
 
 static bool is_by_arguments(const char *name)
 {
@@ -80,7 +80,7 @@ static void try_table(unsigned variant, bool is_outside)
         const struct seccomp_denied *row = &arch->denied[i];
         bool holds = (variant & row->variant_mask) == row->variant_value;
 
-        /* Calls that init does on behalf are door.t's, those that it looks at denials.t's. */
+        /* Calls that init does on behalf are notify.t's, those that it looks at denials.t's. */
         if (row->error == 0 && row->variant_value & (SECCOMP_PROTECT | SECCOMP_WATCH_WRITES))
             continue;
         if (row->depends_on_arguments || row->error == 0) {
@@ -119,6 +119,10 @@ static void try_clone(void)
     for (size_t i = 0; i < COUNT(flags); i++)
         tell(flags[i].name, "EPERM",
              syscall(SYS_clone, flags[i].flag | CLONE_THREAD, NULL, NULL, NULL, NULL));
+    tell("clone-thread", "ENOSYS", syscall(SYS_clone, CLONE_THREAD, NULL, NULL, NULL, NULL));
+    tell("close_range-unshare", "ENOSYS", syscall(436, 3000, 3000, 2)); /* CLOSE_RANGE_UNSHARE */
+    tell("close_range-rubbish", "ENOSYS", syscall(436, 3000, 3000, RUBBISH | 2));
+    tell("close_range-shared", "ok", syscall(436, 3000, 3000, 0));
 }
 
 static void try_personality(bool is_dev)
@@ -181,6 +185,28 @@ static void try_ioctl(void)
                     syscall(SYS_ioctl, -1, refused[i] | RUBBISH, 0));
     }
     tell_number("ioctl", TIOCGWINSZ, "any", syscall(SYS_ioctl, -1, TIOCGWINSZ, 0));
+}
+
+static void try_fcntl(void)
+{
+    static const unsigned long refused[] = { 1024, 1026, 1040 }; /* leases and F_NOTIFY */
+
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        tell_number("fcntl", refused[i], "EPERM", syscall(SYS_fcntl, -1, refused[i], 0));
+        tell_number("fcntl", refused[i] | RUBBISH, "EPERM",
+                    syscall(SYS_fcntl, -1, refused[i] | RUBBISH, 0));
+    }
+    tell_number("fcntl", F_GETFD, "EBADF", syscall(SYS_fcntl, -1, F_GETFD, 0));
+}
+
+/* The new limits lie nowhere, so nothing is changed wherever it is let through. */
+static void try_limits(void)
+{
+    tell("prlimit64-of-init", "EPERM", syscall(SYS_prlimit64, 1ul, 7, 1ul, NULL));
+    tell("prlimit64-rubbish", "EPERM", syscall(SYS_prlimit64, RUBBISH | 1, 7, 1ul << 32, NULL));
+    tell("prlimit64-own", "EFAULT", syscall(SYS_prlimit64, 0ul, 7, 1ul, NULL));
+    tell("prlimit64-own-rubbish", "EFAULT", syscall(SYS_prlimit64, RUBBISH, 7, 1ul, NULL));
+    tell("prlimit64-ask", "any", syscall(SYS_prlimit64, 1ul, 7, NULL, NULL));
 }
 
 static void try_seccomp(void)
@@ -285,6 +311,8 @@ int main(int argc, char **argv)
     try_personality(variant & SECCOMP_PROFILE_DEV);
     try_modes();
     try_ioctl();
+    try_fcntl();
+    try_limits();
     try_seccomp();
     try_sockets(variant & SECCOMP_UNIX_ONLY);
     try_unknown_numbers();

@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -4,7 +4,7 @@
  * Of IPv6 only 2000::/3 is given out to hosts of the internet, so there what is not in that block
  * is reserved without a row of its own.
  */
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-#include "base/address_class.h"
+/* worlds: user */
+#include "base/host/address_class.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

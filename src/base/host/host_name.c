@@ -1,4 +1,4 @@
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 
 #include <string.h>
 

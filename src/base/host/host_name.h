@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 
 #define HOST_NAME_LENGTH_MAX 253
 #define HOST_NAME_SIZE       (HOST_NAME_LENGTH_MAX + 1)

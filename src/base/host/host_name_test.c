@@ -1,4 +1,5 @@
-#include "base/host_name.h"
+/* worlds: user */
+#include "base/host/host_name.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

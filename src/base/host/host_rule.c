@@ -1,4 +1,4 @@
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -26,8 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address_class.h"
-#include "base/host_name.h"
+#include "base/host/address_class.h"
+#include "base/host/host_name.h"
 
 enum host_rule_kind {
     HOST_RULE_NAME,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 
 #define REQUIRE(condition) \
     do {                   \

@@ -1,4 +1,5 @@
-#include "base/host_rule.h"
+/* worlds: user */
+#include "base/host/host_rule.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

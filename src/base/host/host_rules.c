@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 
 /* Whom a rule is asked about. */
 struct subject {

@@ -1,8 +1,8 @@
-#include "json_copy.h"
+#include "copy.h"
 
 #include <string.h>
 
-/* As deep as json_read.h lets a document be. */
+/* As deep as base/json/read.h lets a document be. */
 void json_copy(struct json_writer *json, const struct json_value *value)
 {
     switch (value->kind) {

@@ -1,4 +1,5 @@
-#include "base/json_copy.h"
+/* worlds: user */
+#include "base/json/copy.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "json_read.h"
+#include "read.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * json_read.h - a JSON document that somebody else wrote, read strictly
+ * read.h - a JSON document that somebody else wrote, read strictly
  *
  *   struct json_document document;
  *   if (json_read(text, n, &document, &err) == 0)

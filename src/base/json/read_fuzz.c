@@ -2,7 +2,7 @@
  * Whatever is read can be written, and reads the same again. Whatever is refused leaves nothing, and
  * says where in one line.
  */
-#include "json_read.h"
+#include "read.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "test/fuzz.h"
 
 /* Numbers as texts: what matters is that they come back. */

@@ -1,4 +1,5 @@
-#include "json_read.h"
+/* worlds: user */
+#include "read.h"
 
 #include <errno.h>
 #include <stdint.h>

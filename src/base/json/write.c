@@ -1,4 +1,4 @@
-#include "json_write.h"
+#include "write.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * json_write.h - JSON written as a stream onto a buffer
+ * write.h - JSON written as a stream onto a buffer
  *
  *   struct json_writer json;
  *   json_write_init(&json, &buffer, true);

@@ -1,4 +1,5 @@
-#include "json_write.h"
+/* worlds: user */
+#include "write.h"
 
 #include <signal.h>
 #include <stdint.h>

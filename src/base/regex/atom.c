@@ -1,12 +1,12 @@
 /*
- * regex_atom.c - the smallest parts of a pattern
+ * atom.c - the smallest parts of a pattern
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/hex.h"
-#include "base/regex_parse.h"
+#include "base/regex/parse.h"
 #include "base/utf8.h"
 
 static uint32_t next_character(struct regex_parser *parser)

@@ -1,12 +1,12 @@
 /*
- * regex_brackets.c - [a-z], [^"\\], [[:alpha:]\d_]
+ * brackets.c - [a-z], [^"\\], [[:alpha:]\d_]
  *
  * A ']' that comes first is a member, as POSIX has it; a backslash escapes, as everybody else has it.
  */
 #include <string.h>
 
 #include "base/error.h"
-#include "base/regex_parse.h"
+#include "base/regex/parse.h"
 #include "base/utf8.h"
 
 /* What stands at the place: a character, or (its members added) a class. */

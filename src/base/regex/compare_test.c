@@ -2,6 +2,10 @@
  * The lines that match, as grep finds them: thousands of patterns, made at random but always the same
  * ones, over a text made likewise. What grep's two dialects mean by a pattern is not always what
  * regex.h means by it, so the patterns hold only what all agree on.
+ *
+ * worlds: user
+ * builds: none
+ * speed: slow
  */
 #include "regex.h"
 

@@ -1,12 +1,12 @@
 /*
- * regex_literal.c - a text that every match holds
+ * literal.c - a text that every match holds
  *
  * Looking for it is much faster than matching, and most patterns have one. Only the sequence at the
  * top, and what it needs at least once, is searched for it; the longest one is taken.
  */
 #include <string.h>
 
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 
 struct finder {
     const struct regex_tree *tree;

@@ -1,5 +1,5 @@
 /*
- * regex_parse.c - patterns, read
+ * parse.c - patterns, read
  *
  * By descent, one function for each level of the grammar:
  *
@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/regex_parse.h"
+#include "base/regex/parse.h"
 #include "base/utf8.h"
 
 static int64_t parse_alternatives(struct regex_parser *parser);

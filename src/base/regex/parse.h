@@ -1,9 +1,9 @@
 /*
- * regex_parse.h - what the files of the parser share
+ * parse.h - what the files of the parser share
  */
 #pragma once
 
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 
 struct regex_parser {
     const char *begin, *at, *end;

@@ -1,16 +1,16 @@
 /*
- * regex_private.h - from a pattern to a machine
+ * private.h - from a pattern to a machine
  *
- *   text -> tree (regex_parse.c) -> program: states and edges over bytes (regex_program.c)
- *                                -> the text that every match holds (regex_literal.c)
- *   both -> matching (regex.c) by tables made as they are needed (regex_tables.c)
+ *   text -> tree (base/regex/parse.c) -> program: states and edges over bytes (base/regex/program.c)
+ *                                -> the text that every match holds (base/regex/literal.c)
+ *   both -> matching (regex.c) by tables made as they are needed (base/regex/tables.c)
  */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/find_bytes.h"
-#include "base/regex.h"
+#include "base/regex/regex.h"
 
 /* ---- characters */
 

@@ -1,5 +1,5 @@
 /*
- * regex_program.c - from the tree to states and edges over bytes
+ * program.c - from the tree to states and edges over bytes
  *
  * Backwards: each part is compiled knowing the state where things go on behind it, and returns the
  * state where it begins. What makes the program grow is repetition; every part compiled counts, also
@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 
 #define STATES_MAX 10000
 #define EDGES_MAX  100000

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 
 /* Text that every match holds is not looked for any more when it was found this often in lines that
  * do not match, once in so many bytes: then it costs more than it saves. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 #include "test/fuzz.h"
 
 struct machine {

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "regex.h"
 
 #include <errno.h>

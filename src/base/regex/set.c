@@ -1,11 +1,11 @@
 /*
- * regex_set.c - sets of characters
+ * set.c - sets of characters
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 
 #define LAST_CHARACTER 0x10FFFFu
 

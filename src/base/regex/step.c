@@ -1,5 +1,5 @@
 /*
- * regex_step.c - sets of states, a byte at a time
+ * step.c - sets of states, a byte at a time
  *
  * A set holds states that take a byte, checks that are still to be made, and the match; splits have
  * been followed. A check is made when the next byte is known: what stands before the place is known
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 #include "base/utf8.h"
 
 static void next_round(struct regex_stepper *stepper)

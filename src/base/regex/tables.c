@@ -1,5 +1,5 @@
 /*
- * regex_tables.c - the deterministic machine, made as the text asks for it
+ * tables.c - the deterministic machine, made as the text asks for it
  *
  * A row stands for a set of states and what stands before the place. It has an entry for each class of
  * bytes: the offset of the next row, or that there is a match, or that nobody has asked yet. When the
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/regex_private.h"
+#include "base/regex/private.h"
 
 #define TABLE_MAX   (1u << 20) /* entries: 4 MiB, of which only what is used is ever touched */
 #define POOL_MAX    (1u << 20) /* states in the sets of all rows */

@@ -3,14 +3,14 @@
  * characters and rubbish. The second is the well-known parser for terminal sequences (as in xterm
  * and the DEC VT500): ESC, CAN and SUB break off whatever is under way, other control characters
  * inside a sequence act at once, strings run until ST (ESC \), an operating system command (OSC)
- * also until BEL. What comes to its end is judged in term_rules.c.
+ * also until BEL. What comes to its end is judged in base/term/rules.c.
  */
-#include "base/term_filter.h"
+#include "base/term/filter.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/term_rules.h"
+#include "base/term/rules.h"
 
 enum control {
     ENQ = 0x05,

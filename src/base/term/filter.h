@@ -1,5 +1,5 @@
 /*
- * term_filter.h - what a hostile program may say to the user's terminal
+ * filter.h - what a hostile program may say to the user's terminal
  *
  *   term_filter_init() -> term_filter_run(), any number of times -> term_filter_undo()
  *

@@ -3,7 +3,7 @@
  * again must change nothing; and the output must be made of complete, harmless sequences, as judged
  * by a reader that shares no code with the filter.
  */
-#include "base/term_filter.h"
+#include "base/term/filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-#include "base/term_filter.h"
+/* worlds: user */
+#include "base/term/filter.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

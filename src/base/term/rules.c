@@ -10,7 +10,7 @@
  * could no longer know what it passes: VT52 and Tektronix modes, leaving UTF-8 (ESC %), conformance
  * levels, printer redirection, and on the Linux console SGR 11 and 12, which switch UTF-8 off.
  */
-#include "base/term_rules.h"
+#include "base/term/rules.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,12 +1,12 @@
 /*
- * term_rules.h - which complete terminal sequences may pass, and how to undo what they did
+ * rules.h - which complete terminal sequences may pass, and how to undo what they did
  *
- * Used by term_filter.c only. All judgements are lists of what is known to be harmless; everything
+ * Used by base/term/filter.c only. All judgements are lists of what is known to be harmless; everything
  * else is dropped. `modes` records what a passed sequence left changed.
  */
 #pragma once
 
-#include "base/term_filter.h"
+#include "base/term/filter.h"
 
 #define TERM_CSI_PARAMETERS 32
 

@@ -95,14 +95,14 @@ static int set_head(void *context, const char *value, coop_error **err)
 
 /* clang-format off */
 static const struct command_option options[] = {
-    { "follow", 'f', NULL, "wait for more, and print it as it comes", set_follow },
-    { "since", 0, "TIME", "only what is not older, for example 1h, 2d or 2024-02-29", set_since },
-    { "user", 0, "NAME", "only of this user, identity or user of the system", set_user },
-    { "denied", 0, NULL, "only where something was refused", set_denied },
-    { "session", 0, "ID", "only of this session", set_session },
-    { "json", 0, NULL, "print the records themselves, a JSON object a line", set_json },
-    { "head", 0, "NUMBER:HASH", "with verify: this record must be there unchanged", set_head },
-    { "directory", 0, "DIR", "where the log is (default: as the configuration says)", set_directory },
+    { "follow", 'f', NULL, "wait for new records and print them as they arrive", set_follow },
+    { "since", 0, "TIME", "only records newer than this, for example 1h, 2d or 2024-02-29", set_since },
+    { "user", 0, "NAME", "only records of this user, identity or system user", set_user },
+    { "denied", 0, NULL, "only records with denials", set_denied },
+    { "session", 0, "ID", "only records of this session", set_session },
+    { "json", 0, NULL, "print the records themselves, one JSON object per line", set_json },
+    { "head", 0, "NUMBER:HASH", "with verify: require this record, unchanged", set_head },
+    { "directory", 0, "DIR", "directory of the log (default: from the configuration)", set_directory },
     { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config_file },
     { "help", 'h', NULL, "show this help" },
     { 0 },
@@ -122,7 +122,7 @@ static int find_settings(const struct audit_arguments *arguments, struct audit_s
         return fail_no_memory(err);
     int r = config_load(config, &request, &findings);
     if (r < 0 && !arguments->directory) {
-        complain(&findings, false);
+        cli_complain(&findings, false);
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                          "the configuration has errors; --directory DIR names a log");
     }
@@ -142,7 +142,7 @@ static int need_directory(const struct audit_settings *settings, coop_error **er
                ? fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT,
                            "nothing is recorded: the configuration says audit = \"off\"")
                : fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT,
-                           "nobody knows where the log is: $HOME is not set");
+                           "cannot find the audit log: $HOME is not set");
 }
 
 enum what { WHAT_QUERY, WHAT_VERIFY, WHAT_STATS };
@@ -187,7 +187,7 @@ static int parse(int argc, char **argv, struct audit_arguments *arguments, enum 
             return fail_hint(
                 err,
                 fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "unexpected word '%s'", argv[at]),
-                "there are verify and stats");
+                "the subcommands are verify and stats");
         int further = command_parse(&command_audit, argc - at, argv + at, arguments, err);
         at = further < 0 ? further : at + further;
     }
@@ -222,7 +222,7 @@ static int audit_main(int argc, char **argv)
 const struct command command_audit = {
     .name = "audit",
     .arguments = "[options] | verify [options] | stats [options]",
-    .summary = "Show what was run, by whom and what was refused; prove that nothing was changed.",
+    .summary = "show what was run, by whom, and what was denied; verify the log",
     .options = options,
     .run = audit_main,
 };

@@ -1,5 +1,5 @@
 /*
- * audit_query.c - the records that are wanted, and those that are still to come
+ * query.c - the records that are wanted, and those that are still to come
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/quantity.h"
-#include "cli/audit.h"
+#include "cli/audit/audit.h"
 
 #define OUT_MAX ((size_t)128 * 1024) /* is written when there is so much */
 

@@ -1,5 +1,5 @@
 /*
- * audit_stats.c - coop audit stats: who ran what, and what was refused most
+ * stats.c - coop audit stats: who ran what, and what was refused most
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "cli/audit.h"
-#include "cli/config.h"
+#include "base/json/write.h"
+#include "cli/audit/audit.h"
+#include "cli/config/config.h"
 #include "cli/mark.h"
 #include "cli/tally.h"
 

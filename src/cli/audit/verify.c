@@ -1,14 +1,14 @@
 /*
- * audit_verify.c - coop audit verify: whether the log is as it was written
+ * verify.c - coop audit verify: whether the log is as it was written
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "cli/audit.h"
-#include "cli/config.h"
+#include "base/json/write.h"
+#include "cli/audit/audit.h"
+#include "cli/config/config.h"
 
 static void number(struct json_writer *json, const char *key, uint64_t value)
 {

@@ -10,9 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "cli/check_live.h"
+#include "cli/check/live.h"
 #include "cli/command.h"
-#include "cli/config.h"
+#include "cli/config/config.h"
 #include "policy/check.h"
 #include "policy/policy.h"
 #include "policy/secret_grant.h"
@@ -70,10 +70,10 @@ static int set_narrower(void *context, const char *value, coop_error **err)
 /* clang-format off */
 static const struct command_option options[] = {
     { "config", 0, "FILE", "read this file instead of the system's and the user's", set_config },
-    { "workspace", 'w', "DIR", "whose project files are read (default: the current directory)", set_workspace },
-    { "strict", 0, NULL, "exit with 1 also where there are only warnings", set_strict },
+    { "workspace", 'w', "DIR", "read the project files of this workspace (default: the current directory)", set_workspace },
+    { "strict", 0, NULL, "exit with 1 also if there are only warnings", set_strict },
     { "live", 0, NULL, "also try every [[expect]] in a real box", set_live },
-    { "narrower", 0, NULL, "prove that the file CHILD gives nobody more than the file PARENT", set_narrower },
+    { "narrower", 0, NULL, "prove that the file CHILD allows nothing that the file PARENT does not", set_narrower },
     { "json", 0, NULL, "print a JSON document", set_json },
     { "help", 'h', NULL, "show this help" },
     { 0 },
@@ -185,7 +185,7 @@ static void print_json(const struct check *check, struct buffer *out)
 
 static int look(struct check *check, coop_error **err)
 {
-    struct identity *identity = &check->identity;
+    struct run_config *identity = &check->identity;
     const struct check_host host = { identity->workspace_path, getenv("HOME") };
     int r = policy_people_new(identity->config, &identity->people, err);
 
@@ -194,18 +194,20 @@ static int look(struct check *check, coop_error **err)
     check_people(identity->config, &identity->people, &identity->findings);
     check_policy(identity->config, check->policy, &host, &identity->findings);
     secret_check(identity->config, identity->workspace_path, &identity->findings);
+    check_workspace(check);
     check_sources(check);
     r = coop_probe_new(&check->probe, err);
     if (r < 0)
         return r;
     check_sandbox(check);
+    check_limits(check);
     r = check_overrides(check, err);
     return r < 0 ? r : check_expectations(check, err);
 }
 
-int check_fill(struct identity *identity, coop_policy *policy, coop_error **err)
+int check_fill(struct run_config *identity, coop_policy *policy, coop_error **err)
 {
-    int r = identity_fill(identity, policy, err);
+    int r = run_config_fill(identity, policy, err);
 
     if (r < 0 || policy->root || !identity->workspace_path)
         return r;
@@ -216,7 +218,7 @@ int check_fill(struct identity *identity, coop_policy *policy, coop_error **err)
 static int run(struct check *check, coop_error **err)
 {
     check->identity.is_for_reading = true;
-    int r = identity_load(&check->identity, err);
+    int r = run_config_load(&check->identity, err);
 
     if (r == 0)
         r = coop_policy_new(&check->policy, err);
@@ -276,9 +278,9 @@ static void narrower_text(const struct findings *findings, int r, char *const fi
     for (size_t i = 0; i < findings->n; i++)
         finding_print(out, &findings->items[i]);
     if (r == 1)
-        buffer_printf(out, "%s gives nobody more than %s\n", files[1], files[0]);
+        buffer_printf(out, "%s allows nothing more than %s\n", files[1], files[0]);
     else if (counter)
-        buffer_printf(out, "%s gives more than %s: %s\n", files[1], files[0], counter);
+        buffer_printf(out, "%s allows more than %s: %s\n", files[1], files[0], counter);
 }
 
 static int run_narrower(const struct check *check, char *const files[], coop_error **err)
@@ -322,14 +324,14 @@ static int check_main(int argc, char **argv)
     coop_policy_free(check.policy);
     coop_probe_free(check.probe);
     check_expectations_done(&check);
-    identity_done(&check.identity);
+    run_config_done(&check.identity);
     return status;
 }
 
 const struct command command_check_config = {
     .name = "check",
     .arguments = "[options] [--narrower PARENT CHILD]",
-    .summary = "check the configuration, and what the policy is expected to allow and deny",
+    .summary = "check the configuration and test its expectations",
     .options = options,
     .run = check_main,
 };

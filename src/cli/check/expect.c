@@ -1,5 +1,5 @@
 /*
- * check_expect.c - a policy's own tests: decided by its text and, with --live, tried in a box
+ * expect.c - a policy's own tests: decided by its text and, with --live, tried in a box
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,15 +10,16 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "cli/check.h"
-#include "cli/check_live.h"
+#include "cli/check/check.h"
+#include "cli/check/live.h"
 #include "cli/subject.h"
-#include "policy/decide.h"
+#include "plan/secret_hide.h"
+#include "policy/decide/decide.h"
 
 /* Who tries, and with which policy. */
 struct actor {
-    struct identity own;       /* with `as` */
-    struct identity *identity; /* `own`, or the check's */
+    struct run_config own;       /* with `as` */
+    struct run_config *identity; /* `own`, or the check's */
     coop_policy *policy;
     bool is_own;
 };
@@ -33,11 +34,11 @@ static int find_actor(struct check *check, const char *as, struct actor *actor, 
     actor->is_own = true;
     actor->identity = &actor->own;
     actor->policy = NULL;
-    actor->own = (struct identity){ .config_file = check->identity.config_file,
-                                    .workspace = check->identity.workspace,
-                                    .as = as,
-                                    .is_for_reading = true };
-    int r = identity_load(&actor->own, err);
+    actor->own = (struct run_config){ .config_file = check->identity.config_file,
+                                      .workspace = check->identity.workspace,
+                                      .as = as,
+                                      .is_for_reading = true };
+    int r = run_config_load(&actor->own, err);
     if (r == 0)
         r = coop_policy_new(&actor->policy, err);
     if (r == 0)
@@ -50,7 +51,7 @@ static void actor_done(struct actor *actor)
     if (!actor->is_own)
         return;
     coop_policy_free(actor->policy);
-    identity_done(&actor->own);
+    run_config_done(&actor->own);
 }
 
 /* ---- trying */
@@ -80,14 +81,15 @@ static bool is_refused_outside(const struct actor *actor, const struct decide_qu
 static const char *not_tried(const struct actor *actor, const struct decide_question *question,
                              const struct decide_answer *answer)
 {
-    if (identity_route(actor->identity) == ROUTE_REFUSED)
-        return "they may run nothing";
-    if (identity_route(actor->identity) == ROUTE_HOST || actor->policy->mode == COOP_MODE_DISABLED)
+    if (run_config_route(actor->identity) == ROUTE_REFUSED)
+        return "they may not run commands";
+    if (run_config_route(actor->identity) == ROUTE_HOST ||
+        actor->policy->mode == COOP_MODE_DISABLED)
         return "there is no box";
     if (question->act == DECIDE_COMMAND && actor->policy->commands.strength == COOP_COMMANDS_OFF)
         return "all commands may run";
     if (question->act == DECIDE_SYSCALL && answer->is_allowed)
-        return "nobody knows what an allowed call does";
+        return "the effect of an allowed call is not known";
     if (question->act == DECIDE_SYSCALL && strcmp(question->target, "vhangup") == 0)
         return "it has no arguments that would make it fail";
     return NULL;
@@ -161,7 +163,7 @@ static int try_live(struct check *check, const struct actor *actor, struct origi
     }
     if (answer->is_allowed && error != 0 &&
         (is_no_answer(question, error) || is_refused_outside(actor, question))) {
-        expectation->tried = "there is nothing to try it on, or it fails outside of a box as well";
+        expectation->tried = "there is nothing to try it on, or it fails outside the box too";
         return 0;
     }
     expectation->live = answer->is_allowed == (error == 0) ? "agrees" : "disagrees";
@@ -208,9 +210,11 @@ static int judge(struct check *check, struct origin origin, bool must_allow, con
 
     if (r == 0)
         r = decide_parse(what, &question, err);
+    if (r == 0) /* as the sandbox does; once more does nothing */
+        r = secret_hide(actor.policy, actor.identity->workspace_path, err);
     if (r == 0) {
         subject_make(&subject, actor.policy, actor.identity, actor.identity->run.env_pass);
-        r = decide(&subject, &question, &answer, err);
+        r = policy_decide(&subject, &question, &answer, err);
     }
     if (r == 0)
         r = keep_answer(expectation, &answer, err);

@@ -1,4 +1,4 @@
-#include "check_live.h"
+#include "live.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -19,7 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 #include "policy/policy.h"
 
 #define PROGRAM_VIEW \
@@ -280,7 +280,7 @@ static int read_answer(const coop_result *result, int *out, coop_error **err)
     if (!text)
         return fail_no_memory(err);
     if (!answer)
-        return fail_kind(err, COOP_ERROR_SETUP, EIO, "the box said nothing (status %d)",
+        return fail_kind(err, COOP_ERROR_SETUP, EIO, "the box reported nothing (status %d)",
                          coop_result_status(result));
     *out = atoi(answer + strlen(ANSWER));
     return 0;

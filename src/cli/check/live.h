@@ -1,5 +1,5 @@
 /*
- * check_live.h - tries in a real box what a policy is expected to allow or deny
+ * live.h - tries in a real box what a policy is expected to allow or deny
  *
  *   live_try()       outside: runs the box
  *   live_decide()    outside: asks what a run of the command would be told, and does not run it
@@ -12,7 +12,7 @@
 #pragma once
 
 #include "coop/coop.h"
-#include "policy/decide.h"
+#include "policy/decide/decide.h"
 
 struct live_request {
     const coop_policy *policy;

@@ -1,5 +1,5 @@
 /*
- * check_narrower.c - does one configuration give anybody more than another?
+ * narrower.c - does one configuration give anybody more than another?
  *
  * Who somebody is depends on the longest pattern that matches them, so the answer can only change at
  * a pattern: it is enough to ask for every pattern of both files, as an exact identity and as one
@@ -12,8 +12,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "cli/check.h"
-#include "policy/narrow.h"
+#include "cli/check/check.h"
+#include "policy/narrow/narrow.h"
 #include "policy/secret_grant.h"
 
 /* What a file gives one identity; NULL: nobody in particular. */
@@ -22,7 +22,7 @@ struct side {
     struct policy_people people;
     struct policy_run run;
     coop_policy *policy;
-    struct identity identity; /* only what identity_route() asks for */
+    struct run_config identity; /* only what run_config_route() asks for */
 };
 
 static void side_done(struct side *side)
@@ -154,8 +154,8 @@ static int trust_is_within(const struct side *child, const struct side *parent, 
     static const char *const words[] = {
         [ROUTE_REFUSED] = "not at all", [ROUTE_BOX] = "in a sandbox", [ROUTE_HOST] = "on the host"
     };
-    enum identity_route to = identity_route(&child->identity);
-    enum identity_route from = identity_route(&parent->identity);
+    enum run_config_route to = run_config_route(&child->identity);
+    enum run_config_route from = run_config_route(&parent->identity);
     enum trust trust = child->identity.decision.trust;
     enum trust parents = parent->identity.decision.trust;
 
@@ -176,8 +176,8 @@ static int sides_are_within(const struct side *child, const struct side *parent,
     int r = trust_is_within(child, parent, counter, err);
 
     /* What a box holds does not matter to those who run nothing in one. */
-    if (r == 1 && identity_route(&child->identity) == ROUTE_BOX &&
-        identity_route(&parent->identity) == ROUTE_BOX)
+    if (r == 1 && run_config_route(&child->identity) == ROUTE_BOX &&
+        run_config_route(&parent->identity) == ROUTE_BOX)
         r = policy_is_within(child->policy, parent->policy, counter, err);
     if (r == 1)
         r = run_is_within(child, parent, counter, err);

@@ -13,11 +13,11 @@
 #include "base/finding.h"
 #include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/config.h"
+#include "cli/config/config.h"
 #include "config/decode.h"
 #include "config/file.h"
-#include "config/toml.h"
-#include "config/yaml.h"
+#include "config/toml/toml.h"
+#include "config/yaml/yaml.h"
 
 static const struct command_option only_help[] = {
     { "help", 'h', NULL, "show this help", NULL },
@@ -104,7 +104,7 @@ static int decode_main(int argc, char **argv)
 static const struct command config_decode = {
     .name = "config decode",
     .arguments = "FILE",
-    .summary = "print what a TOML or YAML file says as JSON, each value with its type",
+    .summary = "print a TOML or YAML file as JSON, each value with its type",
     .options = only_help,
     .run = decode_main,
 };
@@ -167,7 +167,7 @@ static int config_main(int argc, char **argv)
 const struct command command_config = {
     .name = "config",
     .arguments = "COMMAND [options]",
-    .summary = "look at configuration files",
+    .summary = "show and convert configuration files",
     .options = only_help,
     .run = config_main,
 };

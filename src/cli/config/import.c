@@ -1,5 +1,5 @@
 /*
- * config_import.c - coop config import: older configurations as they are written now
+ * import.c - coop config import: older configurations as they are written now
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,20 +7,20 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "cli/config.h"
+#include "cli/config/config.h"
 #include "config/file.h"
-#include "config/toml.h"
+#include "config/toml/toml.h"
 #include "config/value.h"
-#include "config/yaml.h"
-#include "policy/mount_table.h"
-#include "policy/zones.h"
+#include "config/yaml/yaml.h"
+#include "policy/path/mount_table.h"
+#include "policy/path/zones.h"
 
 struct import {
     const struct document *document;
     struct findings *findings;
 };
 
-static struct origin at(const struct import *import, struct place place)
+static struct origin at(const struct import *import, struct position place)
 {
     return node_origin(import->document, place);
 }
@@ -158,7 +158,7 @@ static const struct command_option options[] = {
 const struct command config_import = {
     .name = "config import",
     .arguments = "--zones FILE",
-    .summary = "print an older configuration with zones as it is written now",
+    .summary = "convert an older configuration with zones to the current format",
     .options = options,
     .run = import_main,
 };

@@ -1,5 +1,5 @@
 /*
- * config_schema.c - coop config schema: the table of keys as a JSON Schema
+ * schema.c - coop config schema: the table of keys as a JSON Schema
  *
  * For editors that complete and check while somebody types; coop itself checks more than a schema
  * can say.
@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "cli/config.h"
+#include "base/json/write.h"
+#include "cli/config/config.h"
 #include "config/schema.h"
 
 static void write_pair(struct json_writer *json, const char *key, const char *text)
@@ -60,6 +60,10 @@ static void write_form(struct json_writer *json, const struct schema_row *row)
         json_write_array_begin(json);
         for (size_t i = 0; row->words[i]; i++)
             json_write_text(json, row->words[i]);
+        const char *means;
+        const char *other = schema_other_word(row, &means);
+        if (other)
+            json_write_text(json, other);
         json_write_array_end(json);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * config_show.c - coop config show: what holds, and who said so
+ * show.c - coop config show: what holds, and who said so
  *
  * The effective values in the schema's order, those that nobody wrote among them; what is not set
  * and has no default is left out. Secrets are never shown.
@@ -12,9 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "cli/config.h"
+#include "cli/config/config.h"
 #include "config/config.h"
 
 #define SECRET_SHOWN "[secret]"
@@ -473,9 +473,9 @@ static int show_main(int argc, char **argv)
 
 static const struct command_option options[] = {
     { "json", 0, NULL, "print a JSON document", set_json },
-    { "workspace", 'w', "DIR", "whose project files are read (default: the current directory)",
-      set_workspace },
-    { "config", 0, "FILE", "read this instead of the system's and the user's file", set_file },
+    { "workspace", 'w', "DIR",
+      "read the project files of this workspace (default: the current directory)", set_workspace },
+    { "config", 0, "FILE", "read this file instead of the system's and the user's", set_file },
     { "help", 'h', NULL, "show this help", NULL },
     { 0 },
 };
@@ -483,7 +483,7 @@ static const struct command_option options[] = {
 const struct command config_show = {
     .name = "config show",
     .arguments = "[options]",
-    .summary = "print what holds, and where each value was written",
+    .summary = "print the effective configuration and where each value is set",
     .options = options,
     .run = show_main,
 };

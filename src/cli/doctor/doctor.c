@@ -8,16 +8,16 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/log_sink.h"
 #include "cli/command.h"
-#include "cli/doctor_clean.h"
+#include "cli/doctor/doctor_clean.h"
+#include "cli/doctor/probe_json.h"
+#include "cli/doctor/selftest.h"
+#include "cli/doctor/tier_print.h"
 #include "cli/mark.h"
-#include "cli/probe_json.h"
-#include "cli/selftest.h"
-#include "cli/tier_print.h"
 #include "coop/probe.h"
-#include "jail/probe_log.h"
+#include "survey/probe/log.h"
 
 static const struct {
     const char *name; /* in JSON */
@@ -26,20 +26,20 @@ static const struct {
 } outcomes[] = {
     [SELFTEST_HELD] = { "held", "held", MARK_YES },
     [SELFTEST_NOT_HELD] = { "not-held", "NOT HELD", MARK_NO },
-    [SELFTEST_NOT_COUNTED] = { "not-counted", "not counted: refused outside the box too",
+    [SELFTEST_NOT_COUNTED] = { "not-counted", "not counted: fails outside the box too",
                                MARK_UNSURE },
-    [SELFTEST_NO_ANSWER] = { "no-answer", "NOT HELD: the box did not say", MARK_NO },
+    [SELFTEST_NO_ANSWER] = { "no-answer", "NOT HELD: the box did not report it", MARK_NO },
 };
 
 /* What the doctor found; reports is NULL when the box could not be run. */
-struct findings {
+struct doctor_findings {
     coop_probe *probe;
     struct selftest_report *reports;
     coop_error *error;
     size_t counts[COUNT(outcomes)];
 };
 
-static bool is_well(const struct findings *findings)
+static bool is_well(const struct doctor_findings *findings)
 {
     return findings->reports && findings->counts[SELFTEST_HELD] > 0 &&
            findings->counts[SELFTEST_NOT_HELD] == 0 && findings->counts[SELFTEST_NO_ANSWER] == 0;
@@ -69,13 +69,13 @@ static void print_missing(const coop_probe *probe, struct mark_style style)
         printf("Nothing is missing.\n");
 }
 
-static void print_selftest(const struct findings *findings, struct mark_style style)
+static void print_selftest(const struct doctor_findings *findings, struct mark_style style)
 {
     printf("\nSelf-test: what a box must not be able to do\n");
     if (!findings->reports) {
         mark_line(stdout, style, MARK_NO, "not run:", 8,
                   findings->error ? coop_error_message(findings->error)
-                                  : "this host can hold no wall");
+                                  : "this host has no isolation layer at all");
         if (coop_error_hint(findings->error))
             printf("      %s\n", coop_error_hint(findings->error));
         return;
@@ -93,7 +93,7 @@ static void print_selftest(const struct findings *findings, struct mark_style st
            findings->counts[SELFTEST_NOT_COUNTED]);
 }
 
-static void print_text(const struct findings *findings)
+static void print_text(const struct doctor_findings *findings)
 {
     struct mark_style style = mark_style_for(stdout);
 
@@ -119,7 +119,7 @@ static void write_report(struct json_writer *json, const struct selftest_report 
     json_write_object_end(json);
 }
 
-static int print_json(const struct findings *findings)
+static int print_json(const struct doctor_findings *findings)
 {
     auto_buffer struct buffer text = { 0 };
     struct json_writer json;
@@ -147,7 +147,7 @@ static int print_json(const struct findings *findings)
 }
 
 /* The tier none has no wall to try. */
-static void examine(struct findings *findings)
+static void examine(struct doctor_findings *findings)
 {
     coop_tier tier = coop_probe_tier(findings->probe);
 
@@ -166,7 +166,7 @@ static void examine(struct findings *findings)
 static int examine_and_print(bool is_json)
 {
     auto_error coop_error *err = NULL;
-    struct findings findings = { 0 };
+    struct doctor_findings findings = { 0 };
 
     if (coop_probe_new(&findings.probe, &err) < 0) {
         command_complain("doctor", err);
@@ -235,8 +235,7 @@ static int doctor_main(int argc, char **argv)
 
 static const struct command_option doctor_options[] = {
     { "json", 0, NULL, "print a JSON document", ask_json },
-    { "clean", 0, NULL, "take away what killed boxes have left on the host, and nothing else",
-      ask_clean },
+    { "clean", 0, NULL, "only remove what killed boxes left on the host", ask_clean },
     { "help", 'h', NULL, "show this help", NULL },
     { 0 },
 };
@@ -244,7 +243,7 @@ static const struct command_option doctor_options[] = {
 const struct command command_doctor = {
     .name = "doctor",
     .arguments = "[options]",
-    .summary = "find what is missing, say how to mend it, and test that the walls hold",
+    .summary = "report what is missing and how to fix it, and test the isolation",
     .options = doctor_options,
     .run = doctor_main,
 };

@@ -75,7 +75,7 @@ int doctor_clean(void)
         return 1;
     }
     if (n > 0)
-        printf("Removed from nf_tables: %ld of the network 'nat'.\n", n);
+        printf("Removed %ld leftover nf_tables entries of the network 'nat'.\n", n);
     else
         printf("Nothing was left behind.\n");
     return 0;

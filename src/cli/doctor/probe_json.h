@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "coop/probe.h"
 
 void probe_json_members(struct json_writer *json, const coop_probe *probe);

@@ -286,7 +286,7 @@ static int run_and_judge(const struct stage *stage, coop_tier tier, struct selft
     if (text && !strstr(text, stage->scene.token)) {
         size_t error_length = 0;
         const char *words = coop_result_output(result, COOP_STREAM_STDERR, &error_length);
-        r = fail_kind(err, COOP_ERROR_SETUP, EIO, "the box said nothing (status %d): %.*s",
+        r = fail_kind(err, COOP_ERROR_SETUP, EIO, "the box reported nothing (status %d): %.*s",
                       coop_result_status(result), words ? (int)error_length : 0,
                       words ? words : "");
     } else if (text) {

@@ -8,14 +8,14 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/log_sink.h"
 #include "cli/command.h"
+#include "cli/doctor/probe_json.h"
+#include "cli/doctor/tier_print.h"
 #include "cli/mark.h"
-#include "cli/probe_json.h"
-#include "cli/tier_print.h"
 #include "coop/probe.h"
-#include "jail/probe_log.h"
+#include "survey/probe/log.h"
 
 /* The limits, by the capability that says what holds them. */
 static const struct {
@@ -38,9 +38,33 @@ static void print_limits(const coop_probe *probe)
     printf(", open files and file size rlimit\n");
 }
 
-static void print_text(const coop_probe *probe)
+/* What a sandbox is made of comes first. */
+static bool is_first(const coop_capability *capability)
+{
+    static const char *const first[] = { "user-namespaces", "network-namespace", "landlock",
+                                         "seccomp", "cgroup-v2" };
+
+    for (size_t i = 0; i < COUNT(first); i++)
+        if (strcmp(first[i], capability->name) == 0)
+            return true;
+    return false;
+}
+
+static void print_capabilities(const coop_probe *probe, bool first, int width)
 {
     struct mark_style style = mark_style_for(stdout);
+
+    for (size_t i = 0; i < coop_probe_n_capabilities(probe); i++) {
+        const coop_capability *capability = coop_probe_capability(probe, i);
+
+        if (is_first(capability) == first)
+            mark_line(stdout, style, capability->available ? MARK_YES : MARK_NO, capability->title,
+                      width, capability->detail);
+    }
+}
+
+static void print_text(const coop_probe *probe)
+{
     int width = 0;
 
     for (size_t i = 0; i < coop_probe_n_capabilities(probe); i++) {
@@ -48,18 +72,15 @@ static void print_text(const coop_probe *probe)
         width = length > width ? length : width;
     }
     printf("Sandbox: %s\n", coop_probe_summary(probe));
+    print_capabilities(probe, true, width);
+    print_capabilities(probe, false, width);
+    print_limits(probe);
     printf("Kernel: ");
     mark_text(stdout, coop_probe_kernel(probe));
     printf("\n");
     tier_print(probe);
-    for (size_t i = 0; i < coop_probe_n_capabilities(probe); i++) {
-        const coop_capability *capability = coop_probe_capability(probe, i);
-        mark_line(stdout, style, capability->available ? MARK_YES : MARK_NO, capability->title,
-                  width, capability->detail);
-    }
-    print_limits(probe);
     if (coop_probe_tier(probe) != COOP_TIER_FULL)
-        printf("Run 'coop doctor' for what would mend it.\n");
+        printf("Run 'coop doctor' to see how to fix it.\n");
 }
 
 static int print_json(const coop_probe *probe)

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/command.h"
-#include "cli/learn_output.h"
+#include "cli/learn/output.h"
 
 #define USUAL_ROUNDS 10
 #define SAID_MAX     10 /* refusals that are named on standard error */
@@ -95,30 +95,30 @@ static void describe(const struct learning *learning, bool is_proven, struct buf
                       (learning->n_new > 0 && !is_proven);
 
     if (is_partial)
-        buffer_append_string(out, "PARTIAL: it may need more than this, for ");
+        buffer_append_string(out, "PARTIAL: it may need more than this, because ");
     if (learning->is_interrupted)
         buffer_append_string(out, "it was interrupted.\n");
     else if (learning->is_timed_out)
-        buffer_append_string(out, "it did not end within the time it had.\n");
+        buffer_append_string(out, "it did not finish within the timeout.\n");
     else if (learning->has_failed)
-        buffer_append_string(out, "a box of it could not be made.\n");
+        buffer_append_string(out, "its box could not be set up.\n");
     else if (learning->n_new > 0 && !is_proven)
-        buffer_append_string(out, "in the last run something new was still asked for.\n");
+        buffer_append_string(out, "in the last run it still asked for something new.\n");
     else if (learning->status != 0)
         buffer_printf(out, "it ended with exit status %d.\n", learning->status);
     if (is_proven && learning->n_refused == 0)
-        buffer_printf(out, "%s of %u runs the last had this policy, and nothing was refused.\n",
+        buffer_printf(out, "%s the last of %u runs used this policy, and nothing was denied.\n",
                       is_partial ? "But" : "Proven:", learning->round);
     else if (is_proven)
         buffer_printf(
-            out, "Of %u runs the last had this policy: %" PRIu64 " thing%s still refused.\n",
+            out, "The last of %u runs used this policy: %" PRIu64 " thing%s still denied.\n",
             learning->round, learning->n_refused, learning->n_refused == 1 ? " was" : "s were");
     else
         buffer_printf(out, "NOT proven: it was not run under this policy (%u run%s before).\n",
                       learning->round, learning->round == 1 ? "" : "s");
     if (learning->status != 0 && learning->n_refused == 0 && !learning->use_home)
-        buffer_append_string(out, "If it looks for something in your home directory, --home lets "
-                                  "that be seen.\n");
+        buffer_append_string(
+            out, "If it looks for something in your home directory, use --home to see it.\n");
     if (asks_for_hosts(learning))
         buffer_append_string(out,
                              "It asks for hosts that this policy does not allow: see below.\n");
@@ -140,12 +140,12 @@ static void say_left(const struct learning *learning)
 
         if (need->verdict == NEED_OPEN || !is_left || n++ >= SAID_MAX)
             continue;
-        buffer_append_string(&lines, "coop learn: not suggested: ");
+        buffer_append_string(&lines, "coop learn: not allowed: ");
         printable_append(&lines, need->what, strlen(need->what));
         buffer_printf(&lines, ": %s\n", learn_reason(need->verdict));
     }
     if (n > SAID_MAX)
-        buffer_printf(&lines, "coop learn: and %zu more, which the policy lists\n", n - SAID_MAX);
+        buffer_printf(&lines, "coop learn: and %zu more, listed in the policy\n", n - SAID_MAX);
     if (!lines.failed && lines.length > 0)
         (void)fwrite(lines.data, 1, lines.length, stderr);
 }
@@ -250,7 +250,7 @@ static int learn_main(int argc, char **argv)
 const struct command command_learn = {
     .name = "learn",
     .arguments = "[options] [--] COMMAND [ARG...]",
-    .summary = "Run a command several times, and write the policy that it needs.",
+    .summary = "run a command several times and write the policy that it needs",
     .options = learn_options,
     .run = learn_main,
 };

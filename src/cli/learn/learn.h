@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "cli/policy_options.h"
+#include "cli/option/policy_options.h"
 #include "coop/coop.h"
 #include "learn/classify.h"
 #include "learn/collapse.h"

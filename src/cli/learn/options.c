@@ -1,5 +1,5 @@
 /*
- * learn_options.c - what the owner says to coop learn, and where things are
+ * options.c - what the owner says to coop learn, and where things are
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/learn.h"
+#include "cli/learn/learn.h"
 #include "config/home.h"
-#include "policy/view_place.h"
+#include "policy/view/place.h"
 
 #define MOST_ROUNDS 100
 
@@ -38,7 +38,7 @@ static int add_given(const char **list, size_t *n, const char *value, coop_error
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG, "more than %d are given",
                          LEARN_GIVEN_MAX);
     if (!learn_is_spellable(value))
-        return bad(err, value, "characters that can be read");
+        return bad(err, value, "printable characters");
     list[(*n)++] = value;
     return 0;
 }
@@ -93,21 +93,21 @@ static int set_dotfiles(void *context, const char *value, coop_error **err)
 
 /* clang-format off */
 const struct command_option learn_options[] = {
-    { "output", 'o', "FILE", "where the policy goes (default: standard output)", set_output },
-    { "workspace", 'w', "DIR", "directory the command may change (default: the current one)", set_workspace },
+    { "output", 'o', "FILE", "write the policy to this file (default: standard output)", set_output },
+    { "workspace", 'w', "DIR", "directory that the command may change (default: the current one)", set_workspace },
     { "same-path", 0, NULL, "show the workspace at its own path instead of /work", set_same_path },
-    { "home", 0, NULL, "HOME is your own, so that it is seen what is looked for there", set_home },
-    { "with-dotfiles", 0, NULL, "show dot-files of your home that it reads; implies --home", set_dotfiles },
-    { "with-secrets", 0, NULL, "show what looks like a secret, if it reads that", set_secrets },
-    { "with-writes", 0, NULL, "let it write outside of the workspace where it wants to", set_writes },
-    { "with-network", 0, NULL, "let it connect to the hosts of the internet that it names", set_network },
-    { "allow", 0, "HOST[:PORT]", "let it connect there, for example github.com:443; see coop-policy(5)", add_allow },
-    { "env-pass", 0, "NAME", "take a variable over from the caller, if it is set", add_env_pass },
-    { "rounds", 0, "N", "run it at most N times to look (default: 10)", set_rounds },
-    { "no-prove", 0, NULL, "do not run it once more under the policy that was found", set_no_prove },
-    { "timeout", 0, "DURATION", "end each run after this time, and stop there", set_timeout },
+    { "home", 0, NULL, "set HOME to your own, to see what the command looks for there", set_home },
+    { "with-dotfiles", 0, NULL, "allow reading dotfiles in your home directory; implies --home", set_dotfiles },
+    { "with-secrets", 0, NULL, "allow reading files that look like secrets", set_secrets },
+    { "with-writes", 0, NULL, "allow writing outside the workspace", set_writes },
+    { "with-network", 0, NULL, "allow connecting to hosts on the internet", set_network },
+    { "allow", 0, "HOST[:PORT]", "allow a host from the start, for example github.com:443; see coop-policy(5)", add_allow },
+    { "env-pass", 0, "NAME", "pass on a variable of the caller, if it is set", add_env_pass },
+    { "rounds", 0, "N", "run at most N rounds (default: 10)", set_rounds },
+    { "no-prove", 0, NULL, "do not run it once more to prove the policy", set_no_prove },
+    { "timeout", 0, "DURATION", "end a run after this time, and stop there", set_timeout },
     { "command", 'c', "TEXT", "run TEXT with /bin/sh", set_shell_text },
-    { "quiet", 'q', NULL, "say nothing of its own unless it fails", set_quiet },
+    { "quiet", 'q', NULL, "print no messages unless something fails", set_quiet },
     { "help", 'h', NULL, "show this help" },
     { 0 },
 };

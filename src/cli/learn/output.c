@@ -1,4 +1,4 @@
-#include "learn_output.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "plan/sources.h"
 
 #define TRIES 16
 
@@ -27,12 +28,16 @@ int learn_output_open(struct learn_output *output, const char *path, coop_error 
         return fail_no_memory(err);
     if (slash)
         slash[slash == directory] = '\0';
-    output->directory_fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    auto_free char *real = NULL; /* no link that a command may have made leads there */
+    int r = sources_find("the directory", slash ? directory : ".", ".", &real, err);
+    if (r < 0)
+        return fail_within(err, r, "write '%s'", path);
+    output->directory_fd = open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (output->directory_fd < 0)
         return fail(err, errno, "open the directory of '%s'", path);
     if (!*output->name ||
         (fstatat(output->directory_fd, output->name, &st, 0) == 0 && !S_ISREG(st.st_mode)))
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is no regular file", path);
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is not a regular file", path);
     if (faccessat(output->directory_fd, ".", W_OK, AT_EACCESS) < 0)
         return fail(err, errno, "write in the directory of '%s'", path);
     return 0;

@@ -1,5 +1,5 @@
 /*
- * learn_output.h - where the policy goes
+ * output.h - where the policy goes
  *
  * The file may be one of the workspace, where the command makes names: its directory is opened before
  * anything runs, and a new file takes the place of whatever stands there then.

@@ -1,5 +1,5 @@
 /*
- * learn_round.c - one run of the command, in a box of what is known so far
+ * round.c - one run of the command, in a box of what is known so far
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/learn.h"
-#include "cli/run.h"
-#include "cli/run_audit.h"
+#include "cli/learn/learn.h"
+#include "cli/run/audit.h"
+#include "cli/run/run.h"
 
 static int policy_file(struct learning *learning, const struct buffer *text, coop_error **err)
 {

@@ -1,5 +1,5 @@
 /*
- * learn_search.c - a directory that is shown as a whole shows what nobody asked for
+ * search.c - a directory that is shown as a whole shows what nobody asked for
  *
  * Names like those of secrets are looked for in it, and hidden. So many entries are looked at; beyond
  * that the owner is told to look.
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/learn.h"
-#include "policy/path.h"
+#include "cli/learn/learn.h"
+#include "policy/path/path.h"
 
 #define MOST_ENTRIES 20000
 #define DEEPEST      12

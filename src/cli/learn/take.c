@@ -1,5 +1,5 @@
 /*
- * learn_take.c - from the records of a run to needs
+ * take.c - from the records of a run to needs
  *
  * The host is looked at here, with the owner's rights, at paths that the command chose: what is found
  * decides which line is suggested, and nothing else.
@@ -10,13 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/address_class.h"
 #include "base/cleanup.h"
-#include "base/host_rule.h"
-#include "cli/learn.h"
-#include "policy/path.h"
+#include "base/host/address_class.h"
+#include "base/host/host_rule.h"
+#include "cli/learn/learn.h"
+#include "policy/path/path.h"
 
-#define MAX_PIDS 16384
+#define MAX_PIDS  16384
+#define MAX_FILES 65536
 
 static void add(struct learning *learning, const struct need *need)
 {
@@ -223,7 +224,9 @@ static uint64_t most(enum learn_limit limit)
     long pages = sysconf(_SC_PHYS_PAGES);
     long size = sysconf(_SC_PAGESIZE);
 
-    return limit == LEARN_PIDS ? MAX_PIDS : (uint64_t)pages * (uint64_t)size / 2;
+    if (limit == LEARN_PIDS || limit == LEARN_FILES)
+        return limit == LEARN_PIDS ? MAX_PIDS : MAX_FILES;
+    return (uint64_t)pages * (uint64_t)size / 2;
 }
 
 static void take_limit(struct learning *learning, const coop_denial *denial)
@@ -258,7 +261,7 @@ static const struct {
     { "chmod", take_write },        { "create", take_name_change }, { "rename", take_name_change },
     { "delete", take_name_change }, { "connect", take_connect },    { "dns", take_dns },
     { "memory", take_limit },       { "pids", take_limit },         { "tmp-size", take_limit },
-    { "time", take_time },
+    { "open-files", take_limit },   { "time", take_time },
 };
 
 static void take_one(struct learning *learning, const coop_denial *denial)
@@ -303,7 +306,7 @@ void learn_take_watched(struct learning *learning, const coop_result *result)
         const coop_watched *kind = coop_result_watched(result, i);
 
         if (!kind->is_watched)
-            buffer_printf(&learning->unwatched, "Not seen: refusals of the kind '%s': %s.\n",
+            buffer_printf(&learning->unwatched, "Not watched: denials of the kind '%s': %s.\n",
                           kind->kind, kind->note);
     }
 }

@@ -1,13 +1,13 @@
 /*
- * learn_text.c - the policy of the next run, and the one that is suggested
+ * text.c - the policy of the next run, and the one that is suggested
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/shell_word.h"
-#include "cli/learn.h"
-#include "policy/path.h"
+#include "cli/learn/learn.h"
+#include "policy/path/path.h"
 
 /* Then the directory itself is there because of what is shown in it. */
 static bool has_open_below(const struct learning *learning, const struct need *directory)

@@ -1,12 +1,12 @@
 /*
- * option_environment.c - options: variables, and who and where the command thinks it is
+ * environment.c - options: variables, and who and where the command thinks it is
  */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/quantity.h"
-#include "cli/option.h"
+#include "cli/option/option.h"
 #include "policy/env_rules.h"
 #include "policy/policy.h"
 

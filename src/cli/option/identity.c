@@ -1,11 +1,11 @@
 /*
- * option_identity.c - options: for whom, and where
+ * identity.c - options: for whom, and where
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/option.h"
+#include "cli/option/option.h"
 #include "policy/policy.h"
 
 int option_set_workspace(void *context, const char *value, coop_error **err)
@@ -29,7 +29,7 @@ int option_set_root(void *context, const char *value, coop_error **err)
     IDENTITY(context)->workspace = directory;
     int r = coop_policy_set_root(POLICY(context), directory, read_only, err);
     return r < 0 || !read_only ? r
-                               : policy_note(POLICY(context), POLICY_NOTE_READ_ONLY,
+                               : policy_note(POLICY(context), SETTING_SANDBOX_READONLY,
                                              (struct origin){ "--root", 0, 0 }, err);
 }
 
@@ -58,10 +58,4 @@ int option_set_group(void *context, const char *value, coop_error **err)
     (void)err;
     IDENTITY(context)->group = value ? value : "";
     return 0;
-}
-
-int option_set_same_path(void *context, const char *value, coop_error **err)
-{
-    (void)value;
-    return coop_policy_set_same_path(POLICY(context), true, err);
 }

@@ -1,5 +1,5 @@
 /*
- * option_mounts.c - options: what of the host is seen
+ * mounts.c - options: what of the host is seen
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,20 +9,37 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "base/suggest.h"
-#include "cli/option.h"
+#include "cli/option/option.h"
 #include "policy/policy.h"
+#include "policy/restriction.h"
 
-int option_set_read_only(void *context, const char *value, coop_error **err)
+int option_set_whole_home(void *context, const char *value, coop_error **err)
 {
     (void)value;
-    return option_note_value(context, coop_policy_set_read_only(POLICY(context), true, err),
-                             POLICY_NOTE_READ_ONLY, "--read-only", err);
+    return coop_policy_set_whole_home(POLICY(context), true, err);
 }
 
 int option_set_restrict(void *context, const char *value, coop_error **err)
 {
     return option_note_value(context, coop_policy_set_restrict(POLICY(context), value, err),
-                             POLICY_NOTE_RESTRICT, "--restrict", err);
+                             SETTING_SANDBOX_RESTRICT, "--restrict", err);
+}
+
+static bool is_of_flag(const coop_policy *policy, enum setting what)
+{
+    return policy->notes[what].name && policy->notes[what].line == 0;
+}
+
+int option_settle_mounts(struct policy_arguments *arguments, coop_error **err)
+{
+    const coop_policy *policy = arguments->policy;
+    const struct policy_restriction by = {
+        is_of_flag(policy, SETTING_SANDBOX_READONLY) ? POLICY_RANK_FLAG : 0,
+        is_of_flag(policy, SETTING_SANDBOX_RESTRICT) ? POLICY_RANK_FLAG : 0,
+        arguments->identity.workspace_path,
+    };
+
+    return policy_restrict_mounts(arguments->policy, &by, err);
 }
 
 /* P[:T]: a colon separates, so a path with one in it needs --mount. */
@@ -42,7 +59,8 @@ static int add_shared(void *context, const char *value, bool read_only, coop_err
             return fail_as(err, fail(err, errno, "open the mount source '%s'", source),
                            COOP_ERROR_BAD_POLICY);
         policy_make_way(POLICY(context), absolute);
-        return coop_policy_add_bind(POLICY(context), absolute, NULL, read_only, err);
+        /* Named as it was given: the plan follows no link that a command may have made. */
+        return coop_policy_add_bind(POLICY(context), source, absolute, read_only, err);
     }
     policy_make_way(POLICY(context), target ? target : source);
     return coop_policy_add_bind(POLICY(context), source, target, read_only, err);
@@ -79,7 +97,7 @@ int option_add_volume(void *context, const char *value, coop_error **err)
     }
     if (*source != '/' && *source != '.' && *source != '~')
         return option_bad(err, "volume source", source,
-                          "a path beginning with '/' or '.' (coop has no named volumes)");
+                          "a path that begins with '/' or '.' (coop has no named volumes)");
     policy_make_way(POLICY(context), target);
     return option_note(context,
                        coop_policy_add_bind(POLICY(context), source, target, read_only, err),

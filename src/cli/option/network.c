@@ -1,5 +1,5 @@
 /*
- * option_network.c - options: hosts, ports and sockets
+ * network.c - options: hosts, ports and sockets
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,19 +8,22 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/host_name.h"
-#include "cli/option.h"
+#include "base/host/host_name.h"
+#include "cli/option/option.h"
 #include "policy/hosts.h"
+#include "policy/network_mode.h"
 #include "policy/policy.h"
+#include "policy/setting.h"
 
 int option_set_network(void *context, const char *value, coop_error **err)
 {
-    int i = option_find_word(policy_network_names, "network", value, err);
+    int i = policy_find_word(policy_network_names, "network",
+                             strcmp(value, "veth") == 0 ? "nat" : value, err);
 
     ((struct policy_arguments *)context)->network_flag = "--network";
     return option_note_value(
         context, i < 0 ? i : coop_policy_set_network(POLICY(context), (coop_network)i, err),
-        POLICY_NOTE_NETWORK, "--network", err);
+        SETTING_SANDBOX_NETWORK, "--network", err);
 }
 
 /* Whoever names a host on the command line wants the gate, unless --network says otherwise. */
@@ -93,20 +96,12 @@ int option_settle_network(struct policy_arguments *arguments, coop_error **err)
                    ? 0
                    : coop_policy_set_network(arguments->policy, COOP_NETWORK_GATE, err);
     }
-    if (network == COOP_NETWORK_GATE || network == COOP_NETWORK_NAT)
+    if (network_modes[network].has_rules)
         return 0;
-    int r =
-        fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                  "--network %s and rules about hosts do not go together: no gate asks for them",
-                  policy_network_names[network]);
-    return fail_hint(err, r, "leave --network out, or write --network gate");
-}
-
-int option_allow_sockets(void *context, const char *value, coop_error **err)
-{
-    (void)value;
-    return option_note_value(context, coop_policy_set_host_sockets(POLICY(context), true, err),
-                             POLICY_NOTE_SOCKETS, "--allow-sockets", err);
+    int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                      "--network %s does not use host rules: only the network gate does",
+                      policy_network_names[network]);
+    return fail_hint(err, r, "remove --network, or use --network gate");
 }
 
 int option_add_socket(void *context, const char *value, coop_error **err)
@@ -116,7 +111,9 @@ int option_add_socket(void *context, const char *value, coop_error **err)
     if (*value != '/' && !absolute)
         return fail_as(err, fail(err, errno, "open the socket '%s'", value), COOP_ERROR_BAD_POLICY);
     policy_make_way(POLICY(context), absolute ? absolute : value);
+    /* Named as it was given: the plan follows no link that a command may have made. */
     return option_note(context,
-                       coop_policy_add_socket(POLICY(context), absolute ? absolute : value, err),
+                       absolute ? policy_add_socket(POLICY(context), value, absolute, err)
+                                : coop_policy_add_socket(POLICY(context), value, err),
                        "--socket", err);
 }

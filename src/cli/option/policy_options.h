@@ -8,7 +8,7 @@
 #include "base/log_sink.h"
 #include "cli/command.h"
 #include "coop/coop.h"
-#include "tools/identity.h"
+#include "run_config/run_config.h"
 
 #define POLICY_MAX_KEEP 64
 #define POLICY_MAX_PASS 256
@@ -17,8 +17,9 @@ struct chain;
 
 struct policy_arguments {
     coop_policy *policy;
-    struct identity identity;
-    char *root; /* of --root */
+    struct run_config identity;
+    char *root;      /* of --root */
+    char **writable; /* sources of mounts that flags name, NULL-ended; NULL: not looked for */
     coop_run_options options;
     int keep_fds[POLICY_MAX_KEEP];
     const char *env_pass[POLICY_MAX_PASS + 1];
@@ -26,8 +27,8 @@ struct policy_arguments {
     char *shell_argv[4]; /* of -c */
     char **cron_argv;    /* of --cron */
     const char *shell_text;
-    const char *network_flag, *profile_flag; /* the flag, where one was given; else NULL */
-    bool names_hosts;                        /* a flag did */
+    const char *network_flag; /* where one was given; else NULL */
+    bool names_hosts;         /* a flag did */
     bool tty, json, quiet, has_timeout, as_bwrap;
     bool is_question; /* who may run nothing gets that as the answer */
     struct audit_settings audit;

@@ -1,10 +1,10 @@
 /*
- * option_protect.c - options: protected names
+ * protect.c - options: protected names
  */
 #include <errno.h>
 
 #include "base/error.h"
-#include "cli/option.h"
+#include "cli/option/option.h"
 #include "policy/policy.h"
 
 int option_add_protect(void *context, const char *value, coop_error **err)
@@ -22,16 +22,16 @@ int option_add_protect_write(void *context, const char *value, coop_error **err)
 /* The owner's files may say so for everybody; a run on somebody's behalf may not. */
 static int check_owner(void *context, const char *option, coop_error **err)
 {
-    const struct identity *identity = IDENTITY(context);
+    const struct run_config *identity = IDENTITY(context);
     const struct trust_decision *decision = &identity->decision;
 
-    if (!identity->as || decision->trust == TRUST_OWNER ||
-        !config_bool(identity->config, "sandbox.enabled")) /* then all run on the host */
+    if (!identity->as || run_config_route(identity) == ROUTE_HOST)
         return 0;
     int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EACCES,
-                      "%s is for the owner, and '%s' has the trust '%s'", option, identity->as,
+                      "%s is for the owner only, and '%s' has the trust '%s'", option, identity->as,
                       trust_names[decision->trust]);
-    return fail_hint(err, r, "what all may see is listed in protect.allow of the owner's file");
+    return fail_hint(err, r,
+                     "to show a path to everyone, list it in protect.allow in the owner's file");
 }
 
 int option_add_unprotect(void *context, const char *value, coop_error **err)
@@ -49,10 +49,4 @@ int option_lift_protect(void *context, const char *value, coop_error **err)
 
     (void)value;
     return r < 0 ? r : coop_policy_set_protect_defaults(POLICY(context), false, err);
-}
-
-int option_ignore_case(void *context, const char *value, coop_error **err)
-{
-    (void)value;
-    return coop_policy_set_protect_ignore_case(POLICY(context), true, err);
 }

@@ -1,4 +1,4 @@
-#include "run_audit.h"
+#include "audit.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "jail/result.h"
 #include "policy/trust.h"
+#include "supervise/result.h"
 
 #define ERROR_MAX 600
 
 static void fill(const struct policy_arguments *arguments, struct audit_record *record)
 {
-    const struct identity *identity = &arguments->identity;
+    const struct run_config *identity = &arguments->identity;
 
     record->identity = identity->as;
     record->workspace = identity->workspace_path;
@@ -48,15 +48,15 @@ static void summarize(struct summary *summary, const struct policy_arguments *ar
 
 static void log_bypass(const struct policy_arguments *arguments)
 {
-    const struct identity *identity = &arguments->identity;
+    const struct run_config *identity = &arguments->identity;
     struct log_span span;
 
-    if (!identity->as || identity_route(identity) != ROUTE_HOST)
+    if (!identity->as || run_config_route(identity) != ROUTE_HOST)
         return;
     log_span_begin(&span, &arguments->sink.log, "run");
     log_write(&span, COOP_LOG_INFO, "no sandbox for '%s': %s", identity->as,
               identity->decision.trust == TRUST_OWNER ? "the owner's commands run on the host"
-                                                      : "the configuration does not enable it");
+                                                      : "it is not enabled in the configuration");
 }
 
 int run_audit_begin(struct policy_arguments *arguments, char *const *command, coop_error **err)

@@ -1,5 +1,5 @@
 /*
- * run_audit.h - what coop run and coop allow leave in the audit log
+ * audit.h - what coop run and coop allow leave in the audit log
  *
  * A failure is told on standard error and changes nothing, but where the configuration says
  * audit = "required": then run_audit_begin() fails, and nothing is run.
@@ -7,7 +7,7 @@
 #pragma once
 
 #include "audit/record.h"
-#include "cli/policy_options.h"
+#include "cli/option/policy_options.h"
 
 int run_audit_begin(struct policy_arguments *arguments, char *const *command, coop_error **err);
 /* While the command runs nobody waits for us; at its end somebody does. */

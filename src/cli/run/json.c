@@ -1,6 +1,6 @@
-#include "base/json_write.h"
-#include "cli/run.h"
-#include "jail/result.h"
+#include "base/json/write.h"
+#include "cli/run/run.h"
+#include "supervise/result.h"
 
 void run_json_error(struct buffer *out, const coop_error *err, int status, const char *asked)
 {

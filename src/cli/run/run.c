@@ -2,7 +2,7 @@
  * run.c - coop run: one command in a fresh box
  *
  * Three ways to connect it: captured (--json), streaming (the ordinary one), or with a terminal of
- * its own (--tty, in run_tty.c).
+ * its own (--tty, in cli/run/tty.c).
  */
 #include "run.h"
 
@@ -23,10 +23,11 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/command.h"
-#include "cli/policy_options.h"
-#include "cli/run_audit.h"
-#include "jail/box.h"
-#include "jail/records.h"
+#include "cli/option/policy_options.h"
+#include "cli/run/audit.h"
+#include "supervise/box.h"
+#include "supervise/denial/denials.h"
+#include "survey/probe/log.h"
 
 #define GRACE_MS 2000
 
@@ -278,12 +279,26 @@ static void list_limits(const coop_box *box, struct buffer *out)
 
 static bool has_said_note; /* before the command began */
 
+static void say_none(struct buffer *out, const struct policy_arguments *arguments)
+{
+    auto_buffer struct buffer missing = { 0 };
+
+    buffer_printf(out, "NOT sandboxed: the command runs on the host%s",
+                  arguments->json ? "" : " with your own rights");
+    if (arguments->policy->mode == COOP_MODE_DISABLED)
+        return;
+    probe_print_missing(&missing);
+    if (missing.length)
+        buffer_printf(out, " (%s)", missing.data);
+}
+
 /* One line for all that is not as it was asked for. */
 void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
 {
     coop_tier tier = coop_box_tier(box);
     auto_buffer struct buffer limits = { 0 };
     auto_buffer struct buffer line = { 0 };
+    bool is_disabled = arguments->policy->mode == COOP_MODE_DISABLED;
 
     has_said_note = coop_box_note(box) != NULL;
     if (has_said_note && !arguments->quiet)
@@ -291,8 +306,7 @@ void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
     if (tier > COOP_TIER_NONE)
         list_limits(box, &limits);
     if (tier == COOP_TIER_NONE)
-        buffer_printf(&line, "NOT sandboxed: the command runs on the host%s",
-                      arguments->json ? "" : " with your own rights");
+        say_none(&line, arguments);
     else if (tier < COOP_TIER_FULL)
         buffer_printf(&line, "weaker sandbox, tier '%s' instead of 'full'", coop_tier_name(tier));
     if (limits.length)
@@ -300,7 +314,7 @@ void run_say_tier(const coop_box *box, const struct policy_arguments *arguments)
                       limits.data);
     if (line.length)
         fprintf(stderr, "coop run: %s%s\n", line.data,
-                tier == COOP_TIER_NONE ? "" : "; 'coop doctor' says why");
+                tier == COOP_TIER_NONE && is_disabled ? "" : "; 'coop doctor' says why");
 }
 
 /* One line each, for people: what was refused, by whom, and what would permit it. */
@@ -317,7 +331,7 @@ static void explain(const coop_result *result)
         const coop_denial *denial = coop_result_denial(result, i);
 
         buffer_append_string(&lines, "coop run: refused: ");
-        record_print_asked(&lines, denial->operation, denial->target);
+        denial_print_asked(&lines, denial->operation, denial->target);
         if (denial->count > 1)
             buffer_printf(&lines, " (%" PRIu64 " times)", denial->count);
         buffer_append_string(&lines, ": ");
@@ -436,7 +450,7 @@ static int run_main(int argc, char **argv)
 const struct command command_run = {
     .name = "run",
     .arguments = "[options] [--] COMMAND [ARG...]",
-    .summary = "Run one command in a fresh sandbox; nothing is left behind.",
+    .summary = "run one command in a fresh box",
     .options = policy_options_run,
     .run = run_main,
 };

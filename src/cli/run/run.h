@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "cli/policy_options.h"
+#include "cli/option/policy_options.h"
 
 /* With a terminal of its own, through the caller's terminal. */
 int run_tty(coop_sandbox *sandbox, char *const argv[], struct policy_arguments *arguments,

@@ -1,5 +1,5 @@
 /*
- * run_tty.c - coop run --tty: keys inwards, filtered output outwards
+ * tty.c - coop run --tty: keys inwards, filtered output outwards
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/redact.h"
-#include "cli/run.h"
-#include "jail/terminal.h"
+#include "cli/run/run.h"
 #include "policy/policy.h"
+#include "supervise/terminal.h"
 
 static bool locale_is_utf8(void)
 {
@@ -47,13 +48,42 @@ static void on_signals(coop_box *box, struct terminal *terminal, int signal_fd, 
     }
 }
 
+#define GRACE_MS 2000 /* as after a timeout */
+
+/* The terminal's end is the command's, be it stopped or not; unless our caller has hang-ups ignored. */
+struct hang_up {
+    bool is_ignored, has_come;
+    int64_t kill_ms; /* when it has had its time */
+};
+
+static void follow_hang_up(coop_box *box, const struct terminal *terminal, struct hang_up *hang_up)
+{
+    if (hang_up->is_ignored)
+        return;
+    if (!hang_up->has_come && (terminal_state(terminal) & TERMINAL_HUNG_UP)) {
+        hang_up->has_come = true;
+        hang_up->kill_ms = clock_now_ms() + GRACE_MS;
+        (void)coop_signal(box, SIGHUP);
+        (void)coop_signal(box, SIGCONT); /* stopped, it could not act on the other */
+    }
+    if (hang_up->has_come && clock_now_ms() >= hang_up->kill_ms)
+        (void)coop_kill(box);
+}
+
+static int sooner(int timeout_ms, const struct hang_up *hang_up)
+{
+    int64_t now = clock_now_ms();
+    int left = !hang_up->has_come ? -1 : now < hang_up->kill_ms ? (int)(hang_up->kill_ms - now) : 0;
+
+    return left < 0 || (timeout_ms >= 0 && timeout_ms < left) ? timeout_ms : left;
+}
+
 /* The command was stopped: so are we, until somebody continues us, and then it. */
-static void follow_stop(coop_box *box, struct terminal *terminal, bool *was_continued,
-                        coop_error **err)
+static void follow_stop(coop_box *box, struct terminal *terminal, bool *was_continued)
 {
     if (!coop_box_is_stopped(box)) {
         *was_continued = false;
-    } else if (!*was_continued && terminal_suspend(terminal, err) >= 0) {
+    } else if (!*was_continued && terminal_suspend(terminal, NULL) >= 0) {
         (void)coop_signal(box, SIGCONT);
         *was_continued = true; /* init's word that it runs is still on its way */
     }
@@ -64,6 +94,9 @@ static int relay(coop_box *box, struct terminal *terminal, int signal_fd, coop_e
 {
     bool has_ended = false;
     bool was_continued = false;
+    struct sigaction on_hang_up = { 0 };
+    struct hang_up hang_up = { .is_ignored = sigaction(SIGHUP, NULL, &on_hang_up) == 0 &&
+                                             on_hang_up.sa_handler == SIG_IGN };
 
     while (!has_ended || !(terminal_state(terminal) & TERMINAL_DONE)) {
         struct pollfd fds[2 + TERMINAL_POLL_FDS] = {
@@ -72,7 +105,10 @@ static int relay(coop_box *box, struct terminal *terminal, int signal_fd, coop_e
         };
 
         terminal_poll_fill(terminal, fds + 2);
-        if (poll(fds, COUNT(fds), terminal_poll_timeout_ms(terminal)) < 0 && errno != EINTR)
+        int timeout_ms = terminal_poll_timeout_ms(terminal);
+        if (!has_ended)
+            timeout_ms = sooner(timeout_ms, &hang_up);
+        if (poll(fds, COUNT(fds), timeout_ms) < 0 && errno != EINTR)
             return fail(err, errno, "wait for the sandbox");
         if (fds[1].revents)
             on_signals(box, terminal, signal_fd, err);
@@ -84,7 +120,9 @@ static int relay(coop_box *box, struct terminal *terminal, int signal_fd, coop_e
             return r;
         has_ended = r == 1;
         if (!has_ended)
-            follow_stop(box, terminal, &was_continued, err);
+            follow_hang_up(box, terminal, &hang_up);
+        if (!has_ended && !hang_up.has_come)
+            follow_stop(box, terminal, &was_continued);
     }
     return 0;
 }

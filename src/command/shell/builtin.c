@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 /* ---- built-in commands */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 int shell_bash_only(struct shell_parser *p, size_t offset, const char *what)
 {

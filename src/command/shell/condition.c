@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 /* "(a b)" of "name=(a b)", at the bracket. */
 int shell_array(struct shell_parser *p)

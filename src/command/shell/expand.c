@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 void shell_expanded(struct shell_lexed *out, const char *why, bool may_split)
 {

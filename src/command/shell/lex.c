@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 bool shell_is_name(const char *text, size_t n)
 {
@@ -166,7 +166,7 @@ static int backslash(struct shell_parser *p, struct shell_lexed *out)
 }
 
 /* What has been seen of the word so far, as long as it decides. */
-struct progress {
+struct lex_progress {
     bool may_be_name; /* only characters of a name, none quoted */
     bool has_brace;
     bool is_brace;
@@ -195,8 +195,8 @@ static void at_assignment(const struct shell_parser *p, struct shell_lexed *out,
 }
 
 /* Unquoted characters that mean something in a word, besides quotes, '$' and '`'. */
-static void note_character(struct shell_parser *p, struct shell_lexed *out, struct progress *so_far,
-                           bool is_first)
+static void note_character(struct shell_parser *p, struct shell_lexed *out,
+                           struct lex_progress *so_far, bool is_first)
 {
     char c = p->text[p->pos];
 
@@ -232,7 +232,7 @@ static void note_character(struct shell_parser *p, struct shell_lexed *out, stru
 /* A brace expansion begins before it is known to be one: the text is cut back to its '{'. */
 static int read_word(struct shell_parser *p, struct shell_lexed *out)
 {
-    struct progress so_far = { .may_be_name = true };
+    struct lex_progress so_far = { .may_be_name = true };
     size_t brace_at = 0;
 
     while (!shell_is_word_end(shell_peek(p, 0))) {

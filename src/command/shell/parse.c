@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 int shell_enter(struct shell_parser *p)
 {

@@ -1,16 +1,16 @@
 /*
- * shell_private.h - what the files of the shell splitter share
+ * private.h - what the files of the shell splitter share
  *
- *   shell_split.c      entry, memory, refusals, positions
- *   shell_lex.c        characters to words: quoting
- *   shell_expand.c     what stands behind a '$'
- *   shell_redirect.c   redirections and here-documents
- *   shell_parse.c      lists, pipelines, simple commands
- *   shell_condition.c  [[ ]] and arrays
- *   shell_compound.c   if, for, case, functions ...
- *   shell_builtin.c    what the shell runs itself
- *   shell_variable.c   variables that change what is run
- *   shell_wrapper.c    programs that run other programs
+ *   command/shell/split.c      entry, memory, refusals, positions
+ *   command/shell/lex.c        characters to words: quoting
+ *   command/shell/expand.c     what stands behind a '$'
+ *   command/shell/redirect.c   redirections and here-documents
+ *   command/shell/parse.c      lists, pipelines, simple commands
+ *   command/shell/condition.c  [[ ]] and arrays
+ *   command/shell/compound.c   if, for, case, functions ...
+ *   command/shell/builtin.c    what the shell runs itself
+ *   command/shell/variable.c   variables that change what is run
+ *   command/shell/wrapper.c    programs that run other programs
  *
  * A function that can refuse returns 0, or -1 once the parser holds a refusal (or has run out of
  * memory); everything unwinds from there.
@@ -20,7 +20,7 @@
 #include <stdarg.h>
 
 #include "base/buffer.h"
-#include "policy/shell_split.h"
+#include "command/shell/split.h"
 
 struct shell_here {
     char *delimiter;
@@ -103,7 +103,7 @@ enum shell_reserved {
     SHELL_COPROC,
 };
 
-/* ---- shell_split.c */
+/* ---- command/shell/split.c */
 
 void *shell_allocate(struct shell_split *split, size_t size); /* NULL: no memory */
 const char *shell_keep(struct shell_split *split, const char *bytes, size_t n);
@@ -124,7 +124,7 @@ int shell_add(struct shell_split *split, const struct shell_command *command);
 int shell_split_nested(struct shell_split *split, const char *text, enum shell_dialect dialect,
                        size_t sh, unsigned depth);
 
-/* ---- shell_lex.c */
+/* ---- command/shell/lex.c */
 
 static inline bool shell_is_blank(char c)
 {
@@ -180,7 +180,7 @@ int shell_continuation(struct shell_parser *p); /* at a backslash-newline: takes
 void shell_append(struct shell_parser *p, const struct shell_lexed *out, const char *bytes,
                   size_t n);
 
-/* ---- shell_expand.c */
+/* ---- command/shell/expand.c */
 
 /* A `$` in a word, a double-quoted string or a here-document. Expansions that cannot run anything
  * are taken, and told to `out`; others are refused. */
@@ -188,7 +188,7 @@ int shell_dollar(struct shell_parser *p, bool is_quoted, struct shell_lexed *out
 int shell_arithmetic(struct shell_parser *p, size_t opener_length, struct shell_lexed *out);
 void shell_expanded(struct shell_lexed *out, const char *why, bool may_split);
 
-/* ---- shell_redirect.c */
+/* ---- command/shell/redirect.c */
 
 bool shell_at_redirect(const struct shell_parser *p);
 /* At the operator. Adds to the list of redirections that is being collected. */
@@ -199,7 +199,7 @@ struct shell_redirects {
 int shell_redirect(struct shell_parser *p, int fd, struct shell_redirects *out);
 int shell_here_bodies(struct shell_parser *p);
 
-/* ---- shell_parse.c, shell_compound.c */
+/* ---- command/shell/parse.c, command/shell/compound.c */
 
 int shell_list(struct shell_parser *p, bool may_be_empty); /* up to what cannot continue it */
 int shell_command(struct shell_parser *p);
@@ -213,12 +213,12 @@ int shell_expect(struct shell_parser *p, enum shell_reserved word, const char *o
 
 int shell_bash_only(struct shell_parser *p, size_t offset, const char *what);
 
-/* ---- shell_condition.c */
+/* ---- command/shell/condition.c */
 
 int shell_condition(struct shell_parser *p); /* behind "[[" */
 int shell_array(struct shell_parser *p);     /* at the '(' behind "name=" */
 
-/* ---- shell_variable.c, shell_builtin.c */
+/* ---- command/shell/variable.c, command/shell/builtin.c */
 
 /* A variable that decides what is run, or how it is run: PATH, LD_PRELOAD, GIT_SSH_COMMAND ... */
 bool shell_variable_is_dangerous(const char *name, size_t n, const struct shell_word *value);
@@ -227,7 +227,7 @@ int shell_builtin(struct shell_split *split, struct shell_command *command,
                   enum shell_dialect dialect);
 bool shell_is_builtin_name(const char *name);
 
-/* ---- shell_wrapper.c */
+/* ---- command/shell/wrapper.c */
 
 /* Adds what command number `index` runs, if it is a wrapper. */
 int shell_wrapper(struct shell_split *split, size_t index, enum shell_dialect dialect,

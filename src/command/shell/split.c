@@ -1,4 +1,4 @@
-#include "shell_split.h"
+#include "split.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/utf8.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 /* ---- memory: everything lives until the split is done with */
 

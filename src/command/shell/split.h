@@ -1,5 +1,5 @@
 /*
- * shell_split.h - shell text taken apart into its simple commands, without running anything
+ * split.h - shell text taken apart into its simple commands, without running anything
  *
  *   struct shell_split split;
  *   shell_split_text(&split, text, n, SHELL_BASH, &err);
@@ -70,7 +70,7 @@ struct shell_command {
     int and_after;          /* runs only after this one has succeeded (`a && b`), -1: unknown */
     const char *directory;  /* a wrapper changes to it first (env -C), NULL: none does */
     bool is_direct;         /* stands in a shell's text by itself, not behind a wrapper */
-    bool is_builtin;        /* run by the shell itself, and harmless: see shell_builtin.h */
+    bool is_builtin;        /* run by the shell itself, and harmless: see builtin.c */
     bool is_function;       /* certainly a call of a function of the same text */
     bool is_wrapper;        /* runs other commands; they are in the list */
     bool wrapper_is_free;   /* does nothing besides, as `nice` does not and `find` does */

@@ -6,7 +6,7 @@
  *     accepted too, and its commands are the same;
  *   - rules that allow nothing allow no text with a program in it.
  */
-#include "shell_split.h"
+#include "split.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/utf8.h"
-#include "policy/command_rules.h"
+#include "command/rules.h"
 #include "test/fuzz.h"
 
 static void check_sentence(const char *text)

@@ -1,4 +1,5 @@
-#include "shell_split.h"
+/* worlds: user */
+#include "split.h"
 
 #include <stdbool.h>
 

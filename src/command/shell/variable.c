@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 /* A '*' at the end stands for anything. */
 

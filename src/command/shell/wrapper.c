@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/shell_private.h"
+#include "command/shell/private.h"
 
 enum wrapper_kind {
     WRAPPER_PLAIN,
@@ -86,7 +86,7 @@ bool shell_is_wrapper_name(const char *name)
 
 /* ---- options */
 
-struct options {
+struct wrapper_options {
     struct shell_split *split;
     const struct wrapper *wrapper;
     const struct shell_command *command; /* a copy: the list may move */
@@ -97,7 +97,7 @@ struct options {
     const char *directory;               /* env -C */
 };
 
-static int undecided(const struct options *o, const char *what)
+static int undecided(const struct wrapper_options *o, const char *what)
 {
     return shell_refuse_command(o->split, o->command, "write the command without the wrapper",
                                 "'%s' runs a command that cannot be told: %s",
@@ -115,7 +115,7 @@ static bool is_listed(const char *list, const char *name, size_t n)
 }
 
 /* A variable's name, or NAME=VALUE. */
-static int check_variable(const struct options *o, const struct shell_word *word)
+static int check_variable(const struct wrapper_options *o, const struct shell_word *word)
 {
     size_t n = strcspn(word->text, "=");
     struct shell_word value = *word;
@@ -128,7 +128,7 @@ static int check_variable(const struct options *o, const struct shell_word *word
     return 0;
 }
 
-static int option_value(struct options *o, const char *name, size_t n, const char *value)
+static int option_value(struct wrapper_options *o, const char *name, size_t n, const char *value)
 {
     bool is_short = n == 1;
 
@@ -149,7 +149,7 @@ static int option_value(struct options *o, const char *name, size_t n, const cha
 }
 
 /* The word after the current one, as a value. */
-static int next_value(struct options *o, const char *name, size_t n)
+static int next_value(struct wrapper_options *o, const char *name, size_t n)
 {
     if (o->next + 1 >= o->command->n_words)
         return undecided(o, "an option lacks its value");
@@ -159,7 +159,7 @@ static int next_value(struct options *o, const char *name, size_t n)
     return option_value(o, name, n, value->text);
 }
 
-static int long_option(struct options *o, const char *name)
+static int long_option(struct wrapper_options *o, const char *name)
 {
     size_t n = strcspn(name, "=");
 
@@ -170,7 +170,7 @@ static int long_option(struct options *o, const char *name)
     return name[n] ? option_value(o, name, n, name + n + 1) : next_value(o, name, n);
 }
 
-static int short_options(struct options *o, const char *letters)
+static int short_options(struct wrapper_options *o, const char *letters)
 {
     for (; *letters; letters++) {
         if (strchr(o->wrapper->valued, *letters)) {
@@ -188,7 +188,7 @@ static int short_options(struct options *o, const char *letters)
     return 0;
 }
 
-static int read_options(struct options *o)
+static int read_options(struct wrapper_options *o)
 {
     for (o->next = 1; o->next < o->command->n_words; o->next++) {
         const struct shell_word *word = &o->command->words[o->next];
@@ -220,7 +220,7 @@ static int read_options(struct options *o)
 /* ---- inner commands */
 
 /* Adds words [from, to) of the wrapper as a command of its own and looks into that. */
-static int add_inner(struct options *o, size_t index, struct shell_word *words, size_t n,
+static int add_inner(struct wrapper_options *o, size_t index, struct shell_word *words, size_t n,
                      bool has_more, enum shell_dialect dialect, unsigned depth)
 {
     struct shell_command inner = *o->command;
@@ -278,7 +278,8 @@ static struct shell_word *with_mark(struct shell_split *split, const struct shel
     return copy;
 }
 
-static int expand_xargs(struct options *o, size_t index, enum shell_dialect dialect, unsigned depth)
+static int expand_xargs(struct wrapper_options *o, size_t index, enum shell_dialect dialect,
+                        unsigned depth)
 {
     struct shell_word *words = o->command->words + o->next;
     size_t n = o->command->n_words - o->next;
@@ -313,7 +314,8 @@ static size_t find_action_end(const struct shell_command *command, size_t start)
     return 0;
 }
 
-static int expand_find(struct options *o, size_t index, enum shell_dialect dialect, unsigned depth)
+static int expand_find(struct wrapper_options *o, size_t index, enum shell_dialect dialect,
+                       unsigned depth)
 {
     const struct shell_command *command = o->command;
 
@@ -347,7 +349,7 @@ static int expand_find(struct options *o, size_t index, enum shell_dialect diale
     return 0;
 }
 
-static int expand_shell(struct options *o, size_t index, unsigned depth)
+static int expand_shell(struct wrapper_options *o, size_t index, unsigned depth)
 {
     const struct shell_command *command = o->command;
 
@@ -374,7 +376,7 @@ int shell_wrapper(struct shell_split *split, size_t index, enum shell_dialect di
     const struct shell_command command = split->commands[index];
     const struct wrapper *wrapper =
         command.n_words > 0 ? find_wrapper(command.words[0].text, by_shell) : NULL;
-    struct options o = { .split = split, .wrapper = wrapper, .command = &command };
+    struct wrapper_options o = { .split = split, .wrapper = wrapper, .command = &command };
 
     if (!wrapper)
         return 0;

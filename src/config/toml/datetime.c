@@ -1,9 +1,9 @@
 /*
- * toml_datetime.c - dates and times, as RFC 3339 writes them
+ * datetime.c - dates and times, as RFC 3339 writes them
  *
  *   1979-05-27T07:32:00.5-07:00   1979-05-27 07:32:00   1979-05-27   07:32:00
  */
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
 static bool is_leap_year(unsigned year)
 {
@@ -41,7 +41,7 @@ static const struct field fields[] = {
 
 static int number(struct toml *toml, const struct field *field, unsigned *out)
 {
-    struct place place = toml_place(toml);
+    struct position place = toml_place(toml);
     unsigned value = 0;
 
     for (unsigned i = 0; i < field->n_digits; i++) {
@@ -77,7 +77,7 @@ static int date(struct toml *toml, struct node_datetime *out)
         r = number(toml, &fields[FIELD_MONTH], &month);
     if (r == 0)
         r = separator(toml, '-', "'-' after the month");
-    struct place day_place = toml_place(toml);
+    struct position day_place = toml_place(toml);
     if (r == 0)
         r = number(toml, &fields[FIELD_DAY], &day);
     if (r < 0)

@@ -1,5 +1,5 @@
 /*
- * toml_key.c - keys, and which table each leads to
+ * key.c - keys, and which table each leads to
  *
  * TOML lets a table be written in pieces, but not in any order and not by any means:
  *   [a.b]        makes 'a' by implication; a later [a] or dotted key may still define it, once
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
 /* A key as the file has it, from its first part up to some part, short enough for a sentence. */
 #define SHOWN_MAX       60
@@ -35,7 +35,7 @@ static bool is_bare(int c)
 
 struct part {
     struct node_string key;
-    struct place place;
+    struct position place;
     const char *path; /* where the first part of the whole key begins */
     const char *end;  /* where this part ends */
 };
@@ -80,7 +80,7 @@ static struct node_entry *find(const struct node_table *table, const struct part
 
 /* Adds a new, empty table under the part's name. */
 static int add_table(struct toml *toml, struct node_table *table, const struct part *part,
-                     enum toml_how how, struct place place, struct node_table **out)
+                     enum toml_how how, struct position place, struct node_table **out)
 {
     int r = toml_check_level(toml, part->place, table->level + 1);
     if (r < 0)
@@ -103,7 +103,7 @@ static int add_table(struct toml *toml, struct node_table *table, const struct p
 static void refuse_dotted(struct toml *toml, const struct part *part,
                           const struct node_entry *entry)
 {
-    struct place first = entry->key_place;
+    struct position first = entry->key_place;
     const char *from = part->path;
     const char *to = part->end;
 
@@ -167,7 +167,7 @@ int toml_key(struct toml *toml, struct node_table *table, struct toml_slot *out)
 /* ---- [table] and [[array of tables]] */
 
 struct header {
-    struct place place; /* of the bracket */
+    struct position place; /* of the bracket */
     bool is_array;
 };
 
@@ -227,7 +227,7 @@ static void refuse_header(struct toml *toml, const struct part *part,
 
 /* One table more at the end of an array of tables. */
 static int append_table(struct toml *toml, struct node_array *array, const struct part *part,
-                        struct place place)
+                        struct position place)
 {
     int r = toml_check_level(toml, part->place, array->level + 1);
     if (r < 0)
@@ -243,7 +243,7 @@ static int append_table(struct toml *toml, struct node_array *array, const struc
 }
 
 static int new_array(struct toml *toml, struct node_table *table, const struct part *part,
-                     struct place place)
+                     struct position place)
 {
     struct node node = { .kind = NODE_ARRAY, .place = place };
 

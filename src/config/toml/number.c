@@ -1,5 +1,5 @@
 /*
- * toml_number.c - integers of four bases, and floats
+ * number.c - integers of four bases, and floats
  */
 #include <errno.h>
 #include <locale.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
 static const char range[] = "the range is -9223372036854775808 to 9223372036854775807";
 

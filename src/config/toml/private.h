@@ -1,11 +1,11 @@
 /*
- * toml_private.h - the TOML reader, among its own files
+ * private.h - the TOML reader, among its own files
  *
  *   toml.c           a file is lines: [table], [[array of tables]], key = value
- *   toml_scan.c      the cursor, and how a mistake is said
- *   toml_key.c       keys, and which table each leads to
- *   toml_value.c     which kind of value begins here; arrays and inline tables
- *   toml_string.c, toml_number.c, toml_datetime.c
+ *   config/toml/scan.c      the cursor, and how a mistake is said
+ *   config/toml/key.c       keys, and which table each leads to
+ *   config/toml/value.c     which kind of value begins here; arrays and inline tables
+ *   config/toml/string.c, config/toml/number.c, config/toml/datetime.c
  *
  * Every function that reads returns 0, or a negative number after it has made a finding. The cursor
  * only moves forward, and places are asked for in the order of the text: so the columns of a line
@@ -48,7 +48,7 @@ enum toml_how {
     TOML_INLINE,  /* a = {} */
 };
 
-/* ---- toml_scan.c */
+/* ---- config/toml/scan.c */
 
 /* The byte at the cursor, or so many behind it; -1 at the end. */
 static inline int toml_peek_at(const struct toml *toml, size_t i)
@@ -73,7 +73,7 @@ static inline bool toml_is_word(int c)
            c == '-' || c == '+' || c == '.' || c == ':';
 }
 
-struct place toml_place(struct toml *toml); /* of the cursor */
+struct position toml_place(struct toml *toml); /* of the cursor */
 
 void toml_skip_blanks(struct toml *toml);       /* spaces and tabs */
 bool toml_skip_newline(struct toml *toml);      /* one, LF or CRLF */
@@ -82,25 +82,25 @@ int toml_skip_lines(struct toml *toml);         /* blanks, comments and newlines
 bool toml_take(struct toml *toml, char wanted); /* steps over it if it is there */
 
 /* A mistake in the syntax at `place`; -EINVAL. */
-int toml_fail(struct toml *toml, struct place place, const char *fix, const char *format, ...)
+int toml_fail(struct toml *toml, struct position place, const char *fix, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same at the cursor: "expected `what`, found 'x'". */
 int toml_unexpected(struct toml *toml, const char *what, const char *fix);
 /* A mistake in what is said, not in how: reading goes on as if nothing were. */
-void toml_complain(struct toml *toml, struct place place, const char *fix, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void toml_complain(struct toml *toml, struct position place, const char *fix, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
 /* What node_table_add() and its kin answered. */
-int toml_fail_storing(struct toml *toml, struct place place, int r);
+int toml_fail_storing(struct toml *toml, struct position place, int r);
 /* Containers deeper than the limit are refused. */
-int toml_check_level(struct toml *toml, struct place place, unsigned level);
+int toml_check_level(struct toml *toml, struct position place, unsigned level);
 
-/* ---- toml_key.c */
+/* ---- config/toml/key.c */
 
 /* Where a value goes. */
 struct toml_slot {
     struct node_table *table; /* NULL: nowhere, a finding says why */
     struct node_string key;
-    struct place place;
+    struct position place;
 };
 
 int toml_key(struct toml *toml, struct node_table *table, struct toml_slot *out);

@@ -1,18 +1,18 @@
 /*
- * toml_scan.c - the cursor, and how a mistake is said
+ * scan.c - the cursor, and how a mistake is said
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
-struct place toml_place(struct toml *toml)
+struct position toml_place(struct toml *toml)
 {
     for (; toml->counted < toml->at; toml->counted++)
         toml->column += !utf8_is_continuation((unsigned char)*toml->counted);
-    return (struct place){ toml->line, toml->column };
+    return (struct position){ toml->line, toml->column };
 }
 
 void toml_skip_blanks(struct toml *toml)
@@ -71,7 +71,7 @@ int toml_skip_lines(struct toml *toml)
 }
 
 __attribute__((format(printf, 4, 0))) static void
-add(struct toml *toml, struct place place, const char *fix, const char *format, va_list args)
+add(struct toml *toml, struct position place, const char *fix, const char *format, va_list args)
 {
     char message[512];
 
@@ -81,7 +81,7 @@ add(struct toml *toml, struct place place, const char *fix, const char *format, 
                  message);
 }
 
-int toml_fail(struct toml *toml, struct place place, const char *fix, const char *format, ...)
+int toml_fail(struct toml *toml, struct position place, const char *fix, const char *format, ...)
 {
     va_list args;
 
@@ -92,7 +92,8 @@ int toml_fail(struct toml *toml, struct place place, const char *fix, const char
     return -EINVAL;
 }
 
-void toml_complain(struct toml *toml, struct place place, const char *fix, const char *format, ...)
+void toml_complain(struct toml *toml, struct position place, const char *fix, const char *format,
+                   ...)
 {
     va_list args;
 
@@ -134,7 +135,7 @@ int toml_unexpected(struct toml *toml, const char *what, const char *fix)
     return toml_fail(toml, toml_place(toml), fix, "expected %s, found %s", what, found);
 }
 
-int toml_fail_storing(struct toml *toml, struct place place, int r)
+int toml_fail_storing(struct toml *toml, struct position place, int r)
 {
     toml->is_hopeless = true;
     if (r == -E2BIG)
@@ -143,7 +144,7 @@ int toml_fail_storing(struct toml *toml, struct place place, int r)
     return -ENOMEM;
 }
 
-int toml_check_level(struct toml *toml, struct place place, unsigned level)
+int toml_check_level(struct toml *toml, struct position place, unsigned level)
 {
     if (level <= NODE_DEPTH_MAX)
         return 0;

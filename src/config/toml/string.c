@@ -1,5 +1,5 @@
 /*
- * toml_string.c - the four forms of a string
+ * string.c - the four forms of a string
  *
  *   "basic"   """basic, several lines"""   'literal'   '''literal, several lines'''
  */
@@ -8,7 +8,7 @@
 
 #include "base/hex.h"
 #include "base/utf8.h"
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
 struct form {
     char quote;
@@ -42,7 +42,7 @@ static void append_character(struct buffer *out, uint32_t cp)
 }
 
 /* After \u or \U; `place` is the backslash's. */
-static int unicode_escape(struct toml *toml, struct place place, unsigned n_digits)
+static int unicode_escape(struct toml *toml, struct position place, unsigned n_digits)
 {
     uint32_t cp = 0;
 
@@ -84,7 +84,7 @@ static int escape(struct toml *toml, struct form form)
 {
     static const char letters[] = "btnfr\"\\";
     static const char meanings[] = "\b\t\n\f\r\"\\";
-    struct place place = toml_place(toml);
+    struct position place = toml_place(toml);
 
     toml->at++;
     if (form.is_long && skip_line_end(toml))
@@ -158,7 +158,7 @@ static int content(struct toml *toml, struct form form)
 }
 
 /* Moves what was read into the document. */
-static int keep(struct toml *toml, struct place place, struct node_string *out)
+static int keep(struct toml *toml, struct position place, struct node_string *out)
 {
     struct buffer *text = &toml->scratch;
 
@@ -188,7 +188,7 @@ int toml_string(struct toml *toml, struct node *out)
 int toml_key_string(struct toml *toml, struct node_string *out)
 {
     struct form form = { (char)toml_peek(toml), false };
-    struct place place = toml_place(toml);
+    struct position place = toml_place(toml);
 
     if (has_three(toml, form.quote))
         return toml_fail(toml, place, "write it in single or double quotes",

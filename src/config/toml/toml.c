@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
 static int line_end(struct toml *toml)
 {

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "toml.h"
 
 #include <errno.h>
@@ -410,7 +411,7 @@ TEST(a_byte_order_mark_and_crlf_make_no_difference)
 
 /* ---- places in the tree */
 
-static void check_place(struct place place, unsigned line, unsigned column)
+static void check_place(struct position place, unsigned line, unsigned column)
 {
     if (place.line != line || place.column != column)
         printf("# %u:%u, expected %u:%u\n", place.line, place.column, line, column);

@@ -1,5 +1,5 @@
 /*
- * toml_value.c - which kind of value begins here; arrays and inline tables
+ * value.c - which kind of value begins here; arrays and inline tables
  */
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
-#include "config/toml_private.h"
+#include "config/toml/private.h"
 
 #define WORD_SHOWN_MAX 40
 
@@ -17,7 +17,7 @@ static int inline_table(struct toml *toml, unsigned level, struct node *out);
 /* What begins with a letter: the words that have a meaning, and others in want of quotes. */
 static int word(struct toml *toml, struct node *out)
 {
-    struct place place = toml_place(toml);
+    struct position place = toml_place(toml);
     const char *start = toml->at;
     const char *fix = "write text in quotes";
 
@@ -101,7 +101,7 @@ int toml_key_value(struct toml *toml, struct node_table *table, unsigned level)
 }
 
 /* Of an array that began on another line, the place says more than the cursor's. */
-static int array_unexpected(struct toml *toml, struct place began)
+static int array_unexpected(struct toml *toml, struct position began)
 {
     char what[96] = "',' or ']' in the array";
 
@@ -139,7 +139,7 @@ static int array_items(struct toml *toml, struct node *out)
 
 static int array(struct toml *toml, unsigned level, struct node *out)
 {
-    struct place place = toml_place(toml);
+    struct position place = toml_place(toml);
     int r = toml_check_level(toml, place, level);
 
     if (r < 0)
@@ -189,7 +189,7 @@ static int inline_entries(struct toml *toml, struct node_table *table)
 
 static int inline_table(struct toml *toml, unsigned level, struct node *out)
 {
-    struct place place = toml_place(toml);
+    struct position place = toml_place(toml);
     int r = toml_check_level(toml, place, level);
 
     if (r < 0)

@@ -1,9 +1,9 @@
 /*
- * yaml_private.h - talking to coop-yaml, among the reader's own files
+ * private.h - talking to coop-yaml, among the reader's own files
  */
 #pragma once
 
-#include "config/yaml_stream.h"
+#include "config/yaml/stream.h"
 
 #define YAML_TIMEOUT_MS 20000
 

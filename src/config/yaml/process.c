@@ -1,5 +1,5 @@
 /*
- * yaml_process.c - a conversation with coop-yaml
+ * process.c - a conversation with coop-yaml
  *
  * The program gets one socket, as its standard input and output. A pipe would raise SIGPIPE in a
  * host program when the reader of it dies; a socket can be told not to. The text goes out and the
@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "config/yaml_private.h"
+#include "config/yaml/private.h"
 #include "sys/spawn.h"
 
 /* ---- talk */

@@ -1,4 +1,4 @@
-#include "yaml_stream.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 struct record {
     enum yaml_kind kind;
-    struct place place;
+    struct position place;
     size_t length;
     const char *text;
 };
@@ -36,7 +36,7 @@ static struct record record_of(const struct yaml_stream *stream)
     };
 }
 
-static bool is_place(struct place place, bool may_be_none)
+static bool is_place(struct position place, bool may_be_none)
 {
     if (place.line == 0 || place.column == 0)
         return may_be_none && place.line == place.column;
@@ -65,9 +65,9 @@ static bool is_header_sound(const struct yaml_stream *stream, const struct recor
 
 /* ---- errors of the file */
 
-static void complain(struct yaml_stream *stream, struct place place, const char *fix,
+static void complain(struct yaml_stream *stream, struct position place, const char *fix,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
-static void complain(struct yaml_stream *stream, struct place place, const char *fix,
+static void complain(struct yaml_stream *stream, struct position place, const char *fix,
                      const char *format, ...)
 {
     char message[YAML_SENTENCE_MAX + 1];
@@ -96,7 +96,7 @@ static int take_error(struct yaml_stream *stream, const struct record *record)
     return 0;
 }
 
-static int fail_storing(struct yaml_stream *stream, struct place place, int r)
+static int fail_storing(struct yaml_stream *stream, struct position place, int r)
 {
     if (r == -E2BIG) {
         complain(stream, place, NULL, "the file holds more than %d values", NODE_COUNT_MAX);

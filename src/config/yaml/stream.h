@@ -1,5 +1,5 @@
 /*
- * yaml_stream.h - what coop-yaml answers, and its reader
+ * stream.h - what coop-yaml answers, and its reader
  *
  * The answer is a row of records. Each is a header of YAML_HEADER bytes, numbers with their little
  * end first, and a text:
@@ -70,7 +70,7 @@ struct yaml_stream {
     bool has_key;    /* its value comes next */
     bool is_dropped; /* the value of a key that was there already */
     struct node_string key;
-    struct place key_place;
+    struct position key_place;
 
     unsigned char header[YAML_HEADER];
     size_t n_header;

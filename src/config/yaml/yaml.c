@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/libexec.h"
-#include "config/yaml_private.h"
+#include "config/yaml/private.h"
 
 #define PROGRAM "coop-yaml"
 

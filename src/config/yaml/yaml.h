@@ -6,7 +6,7 @@
  * `no`, `0o7`, `~` or nothing at all. One in quotes, or a block with | or >, is a NODE_STRING.
  *
  * libyaml is not part of coop: coop-yaml has it, is started for each text, gives up nearly every
- * right before it reads a byte of it, and answers in the form of yaml_stream.h.
+ * right before it reads a byte of it, and answers in the form of config/yaml/stream.h.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * way makes no difference. What it says about the file comes out as one safe line, and nothing is
  * stored that was not sent.
  */
-#include "yaml_stream.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* worlds: user */
 #include "yaml.h"
 
 #include <dirent.h>
@@ -13,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "config/decode.h"
-#include "config/yaml_private.h"
+#include "config/yaml/private.h"
 #include "test/check.h"
 
 /* ---- the stream: records by hand */

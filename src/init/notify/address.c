@@ -1,10 +1,10 @@
-#include "door_address.h"
+#include "address.h"
 
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "jail/door_call.h"
+#include "init/notify/call.h"
 #include "sys/raw.h"
 
 static bool is_all_zero(const unsigned char *bytes, size_t n)
@@ -18,8 +18,8 @@ static char *print_ipv4(char *out, const unsigned char *bytes)
 {
     for (int i = 0; i < 4; i++) {
         if (i > 0)
-            out = door_append(out, ".");
-        out = door_append_number(out, bytes[i]);
+            out = notify_append(out, ".");
+        out = notify_append_number(out, bytes[i]);
     }
     return out;
 }
@@ -48,8 +48,8 @@ static char *print_ipv6(char *out, const unsigned char *bytes)
 
 static void print_port(char *out, uint16_t port)
 {
-    (void)door_append_number(door_append(out, ":"),
-                             (unsigned long)((port & 0xff) << 8 | port >> 8));
+    (void)notify_append_number(notify_append(out, ":"),
+                               (unsigned long)((port & 0xff) << 8 | port >> 8));
 }
 
 static bool is_near_ipv4(const unsigned char *bytes)
@@ -57,7 +57,7 @@ static bool is_near_ipv4(const unsigned char *bytes)
     return bytes[0] == 127 || is_all_zero(bytes, 4);
 }
 
-bool door_address_print(const void *address, uint32_t length, char out[DOOR_ADDRESS_TEXT])
+bool notify_address_print(const void *address, uint32_t length, char out[NOTIFY_ADDRESS_TEXT])
 {
     static const unsigned char mapped[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
     const struct sockaddr *header = address;
@@ -86,13 +86,13 @@ bool door_address_print(const void *address, uint32_t length, char out[DOOR_ADDR
 }
 
 /* A datagram socket of ours: neither sends anything. */
-long door_address_try(enum record_op op, const void *address, uint32_t length)
+long notify_address_try(enum denial_op op, const void *address, uint32_t length)
 {
     const struct sockaddr *header = address;
     union {
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
-        char bytes[DOOR_ADDRESS_MAX];
+        char bytes[NOTIFY_ADDRESS_MAX];
     } copy;
     long fd = raw(SYS_socket, header->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
@@ -100,9 +100,9 @@ long door_address_try(enum record_op op, const void *address, uint32_t length)
         return 0;
     memset(&copy, 0, sizeof copy);
     memcpy(&copy, address, length < sizeof copy ? length : sizeof copy);
-    if (op == RECORD_BIND) /* another may have the port */
+    if (op == DENIAL_BIND) /* another may have the port */
         copy.in.sin_port = 0;
-    long r = raw(op == RECORD_BIND ? SYS_bind : SYS_connect, fd, &copy, length);
+    long r = raw(op == DENIAL_BIND ? SYS_bind : SYS_connect, fd, &copy, length);
     (void)raw(SYS_close, fd);
     return r;
 }

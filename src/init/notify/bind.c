@@ -1,5 +1,5 @@
 /*
- * door_bind.c - sockets have names too
+ * bind.c - sockets have names too
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +8,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "jail/door_request.h"
+#include "init/notify/request.h"
 #include "sys/raw.h"
 
 /* A socket's name, relative to its directory: that is all the room an address has for sure. */
-static long act_bind(const struct door_request *request, const struct place *place)
+static long act_bind(const struct notify_request *request, const struct target *place)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     size_t n = strlen(place->name);
@@ -20,7 +20,7 @@ static long act_bind(const struct door_request *request, const struct place *pla
     if (n >= sizeof address.sun_path)
         return -ENAMETOOLONG;
     memcpy(address.sun_path, place->name, n);
-    long fd = door_take_socket(request->asked);
+    long fd = notify_take_socket(request->asked);
     if (fd < 0)
         return fd;
     long r = raw(SYS_fchdir, place->act_fd);
@@ -30,8 +30,8 @@ static long act_bind(const struct door_request *request, const struct place *pla
     return r;
 }
 
-/* Only names of files are the door's: the kernel does the others, and the wall watches it. */
-long door_bind(struct door_request *request)
+/* Only names of files are notify's: the kernel does the others, and the backstop watches it. */
+long notify_bind(struct notify_request *request)
 {
     union {
         struct sockaddr_un address;
@@ -39,14 +39,14 @@ long door_bind(struct door_request *request)
     } given;
     uint64_t length = (uint32_t)request->asked->data.args[2];
 
-    door_clear(&given, sizeof given);
+    notify_clear(&given, sizeof given);
     if (length <= offsetof(struct sockaddr_un, sun_path) || length > sizeof given.address)
-        return DOOR_CONTINUE;
-    long r = door_read_memory(request->asked, request->asked->data.args[1], &given, length);
+        return NOTIFY_CONTINUE;
+    long r = notify_read_memory(request->asked, request->asked->data.args[1], &given, length);
     if (r < 0)
-        return r == -ESRCH ? r : DOOR_CONTINUE;
+        return r == -ESRCH ? r : NOTIFY_CONTINUE;
     if (given.address.sun_family != AF_UNIX || given.address.sun_path[0] == '\0')
-        return DOOR_CONTINUE;
-    (void)door_append(request->text, given.address.sun_path);
-    return door_make(request, request->text, AT_FDCWD, DOOR_ANYTHING_ELSE, act_bind);
+        return NOTIFY_CONTINUE;
+    (void)notify_append(request->text, given.address.sun_path);
+    return notify_make(request, request->text, AT_FDCWD, NOTIFY_ANYTHING_ELSE, act_bind);
 }

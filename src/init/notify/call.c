@@ -1,4 +1,4 @@
-#include "door_call.h"
+#include "call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "jail/door_watch.h"
-#include "jail/protocol.h"
+#include "init/notify/watch.h"
+#include "init/protocol.h"
 #include "sys/raw.h"
 
 #define PAGE 4096u
@@ -16,7 +16,7 @@
 #define SECCOMP_USER_NOTIF_FLAG_CONTINUE 1u
 #endif
 
-void door_clear(void *memory, size_t n)
+void notify_clear(void *memory, size_t n)
 {
     volatile char *p = memory; /* volatile: or the compiler would call memset, which is this */
 
@@ -24,16 +24,7 @@ void door_clear(void *memory, size_t n)
         *p++ = 0;
 }
 
-void door_copy(void *to, const void *from, size_t n)
-{
-    volatile char *p = to;
-    const char *q = from;
-
-    while (n-- > 0)
-        *p++ = *q++;
-}
-
-char *door_append(char *to, const char *text)
+char *notify_append(char *to, const char *text)
 {
     while (*text)
         *to++ = *text++;
@@ -41,7 +32,7 @@ char *door_append(char *to, const char *text)
     return to;
 }
 
-char *door_append_number(char *to, unsigned long number)
+char *notify_append_number(char *to, unsigned long number)
 {
     char digits[24];
     int n = 0;
@@ -55,21 +46,21 @@ char *door_append_number(char *to, unsigned long number)
     return to;
 }
 
-void door_proc_path(const struct seccomp_notif *asked, const char *rest, char out[64])
+void notify_proc_path(const struct seccomp_notif *asked, const char *rest, char out[64])
 {
-    (void)door_append(door_append_number(door_append(out, "/proc/"), asked->pid), rest);
+    (void)notify_append(notify_append_number(notify_append(out, "/proc/"), asked->pid), rest);
 }
 
-bool door_is_waiting(uint64_t id)
+bool notify_is_waiting(uint64_t id)
 {
     return raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-void door_answer(uint64_t id, long result)
+void notify_answer(uint64_t id, long result)
 {
     struct seccomp_notif_resp response = { .id = id, .error = (int32_t)result };
 
-    if (result == DOOR_CONTINUE) {
+    if (result == NOTIFY_CONTINUE) {
         response.error = 0;
         response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     }
@@ -81,7 +72,7 @@ void door_answer(uint64_t id, long result)
  * run while init still holds the file open for writing: a program that writes another and executes it
  * would now and then be told ETXTBSY, and a reader of a FIFO would wait for a writer that is gone.
  */
-void door_answer_descriptor(const struct seccomp_notif *asked, int fd, bool close_on_exec)
+void notify_answer_descriptor(const struct seccomp_notif *asked, int fd, bool close_on_exec)
 {
     struct seccomp_notif_addfd add = {
         .id = asked->id,
@@ -95,7 +86,7 @@ void door_answer_descriptor(const struct seccomp_notif *asked, int fd, bool clos
 
     (void)raw(SYS_close, fd);
     if (r == -EMFILE)
-        door_watch_failed(asked, EMFILE);
+        notify_watch_failed(asked, EMFILE);
     (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
@@ -108,17 +99,17 @@ static long read_some(const struct seccomp_notif *asked, uint64_t at, void *out,
     return r < 0 ? -EFAULT : r;
 }
 
-long door_read_memory(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n)
+long notify_read_memory(const struct seccomp_notif *asked, uint64_t at, void *out, size_t n)
 {
     long r = read_some(asked, at, out, n);
 
-    if (r >= 0 && !door_is_waiting(asked->id))
+    if (r >= 0 && !notify_is_waiting(asked->id))
         return -ESRCH;
     return r == (long)n ? 0 : -EFAULT;
 }
 
 /* Page by page: what lies behind the string's last page may not be there. */
-long door_read_string(const struct seccomp_notif *asked, uint64_t at, char *out, size_t size)
+long notify_read_string(const struct seccomp_notif *asked, uint64_t at, char *out, size_t size)
 {
     size_t n = 0;
 

@@ -1,5 +1,5 @@
 /*
- * door_connect.c - connect(2) on behalf, by descriptor
+ * connect.c - connect(2) on behalf, by descriptor
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,15 +15,17 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "jail/door.h"
-#include "jail/door_address.h"
-#include "jail/door_call.h"
-#include "jail/door_find.h"
-#include "jail/door_record.h"
+#include "init/notify/address.h"
+#include "init/notify/call.h"
+#include "init/notify/denial.h"
+#include "init/notify/find.h"
+#include "init/notify/notify.h"
+#include "init/notify/target.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-#define PIDFD_OF_THREAD 0x80   /* O_EXCL: Linux 6.9 */
+#define PIDFD_OF_THREAD 0x80 /* O_EXCL: Linux 6.9 */
+#define ANSWERED        (NOTIFY_CONTINUE + 1)
 #define MOMENT_NS       300000 /* a connection within one machine takes a tenth of it */
 
 /* The thread group of a thread, for kernels whose pidfds are of groups only. */
@@ -32,7 +34,7 @@ static long group_of(uint32_t tid)
     char path[48];
     char text[512];
 
-    (void)door_append(door_append_number(door_append(path, "/proc/"), tid), "/status");
+    (void)notify_append(notify_append_number(notify_append(path, "/proc/"), tid), "/status");
     long fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fd;
@@ -78,7 +80,7 @@ static struct {
 
 static long take_from_last(const struct seccomp_notif *asked)
 {
-    if (last.tid == 0 || last.tid != asked->pid || !door_is_waiting(asked->id))
+    if (last.tid == 0 || last.tid != asked->pid)
         return -ESRCH;
     return raw(NR_PIDFD_GETFD, last.pidfd, (int)asked->data.args[0], 0);
 }
@@ -92,7 +94,7 @@ static void keep_caller(const struct seccomp_notif *asked, long pidfd)
 }
 
 /* The caller's own socket, as a descriptor of ours. */
-long door_take_socket(const struct seccomp_notif *asked)
+long notify_take_socket(const struct seccomp_notif *asked)
 {
     bool is_thread;
     long fd = take_from_last(asked);
@@ -103,7 +105,7 @@ long door_take_socket(const struct seccomp_notif *asked)
     if (pidfd < 0)
         return pidfd;
     /* Else the number may be somebody else's by now. */
-    if (door_is_waiting(asked->id))
+    if (notify_is_waiting(asked->id))
         fd = raw(NR_PIDFD_GETFD, pidfd, (int)asked->data.args[0], 0);
     if (is_thread && fd >= 0)
         keep_caller(asked, pidfd);
@@ -116,15 +118,17 @@ long door_take_socket(const struct seccomp_notif *asked)
 static long open_socket_file(const struct seccomp_notif *asked, const char *path)
 {
     struct kernel_open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
-    char name[64];
+    long directory = *path == '/' ? AT_FDCWD : target_start(asked, AT_FDCWD);
 
-    door_proc_path(asked, "/cwd", name);
-    long directory = raw(SYS_openat, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
+    if (directory < 0 && directory != AT_FDCWD)
         return directory;
-    if (!door_is_waiting(asked->id))
-        return -ESRCH;
-    return raw(NR_OPENAT2, directory, path, &how, sizeof how);
+    long fd = -ESRCH;
+    /* A path from the root is the caller's since it was read; else its directory must be, too. */
+    if (directory == AT_FDCWD || notify_is_waiting(asked->id))
+        fd = raw(NR_OPENAT2, directory, path, &how, sizeof how);
+    if (directory >= 0)
+        (void)raw(SYS_close, directory);
+    return fd;
 }
 
 /* The kernel's number of a device as user space writes it. */
@@ -170,7 +174,7 @@ static bool is_bound_here(const struct stat *st)
 
     if (fd < 0)
         return false;
-    door_clear(&ask, sizeof ask);
+    notify_clear(&ask, sizeof ask);
     ask.header.nlmsg_len = sizeof ask;
     ask.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
     ask.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
@@ -206,40 +210,26 @@ static uint64_t mount_of(long fd, const char *path)
 }
 
 /* Nobody outside can bind anything in the box's own places. At /tmp there may be a directory of the host. */
-static bool is_private(const struct door *door, long fd)
+static bool is_private(const struct notify *notify, long fd)
 {
     uint64_t mount = mount_of(fd, "");
 
     return mount && (mount == mount_of(AT_FDCWD, "/run") ||
-                     (door->has_own_tmp && mount == mount_of(AT_FDCWD, "/tmp")));
-}
-
-static const char *next_number(const char *text, uint64_t *out)
-{
-    for (*out = 0; *text >= '0' && *text <= '9'; text++)
-        *out = *out * 10 + (uint64_t)(*text - '0');
-    return *text ? text + 1 : text;
+                     (notify->has_own_tmp && mount == mount_of(AT_FDCWD, "/tmp")));
 }
 
 /* One that the policy names. The box has it mounted, so nobody else gets its number. */
-static bool is_granted(const struct door *door, const struct stat *st)
+static bool is_granted(const struct notify *notify, const struct stat *st)
 {
-    const char *at = door->sockets;
-
-    while (*at) {
-        uint64_t device;
-        uint64_t inode;
-
-        at = next_number(next_number(at, &device), &inode);
-        if (device == st->st_dev && inode == st->st_ino)
+    for (size_t i = 0; i < notify->n_sockets; i++)
+        if (notify->sockets[i].dev == st->st_dev && notify->sockets[i].ino == st->st_ino)
             return true;
-    }
     return false;
 }
 
-static void tell(enum record_op op, int error, const char *text)
+static void tell(enum denial_op op, int error, const char *text)
 {
-    door_note(&(struct door_denial){
+    notify_note(&(struct notify_denial){
         .op = op, .nr = SYS_connect, .error = error, .rule = -1, .text = text });
 }
 
@@ -252,24 +242,30 @@ static void tell_abstract(char *address, uint32_t length)
         if (address[i] == '\0')
             address[i] = '@';
     address[length] = '\0';
-    tell(RECORD_CONNECT, EPERM, length > at ? address + at : "@");
+    tell(DENIAL_CONNECT, EPERM, length > at ? address + at : "@");
 }
 
 /* The host may have a socket there that the box has not. */
 static void ask(const struct seccomp_notif *asked, int error, const char *path)
 {
-    static char where[DOOR_FIND_MAX];
-    long fd = door_find(asked, AT_FDCWD, path, true, where);
+    static char where[NOTIFY_FIND_MAX];
+    long fd = notify_find(asked, AT_FDCWD, path, true, where);
 
     if (fd >= 0)
         (void)raw(SYS_close, fd);
     else if (where[0] == '/')
-        door_ask(&(struct door_denial){
-            .op = RECORD_CONNECT, .nr = SYS_connect, .error = error, .rule = -1, .text = where });
+        notify_ask(&(struct notify_denial){
+            .op = DENIAL_CONNECT, .nr = SYS_connect, .error = error, .rule = -1, .text = where });
 }
 
-static long connect_file(const struct door *door, const struct seccomp_notif *asked, long socket_fd,
-                         const char *path)
+/* What the caller is told of a file that cannot be opened. */
+static long answer_of(long error)
+{
+    return error == -EXDEV || error == -ELOOP ? -EACCES : error;
+}
+
+static long connect_file(const struct notify *notify, const struct seccomp_notif *asked,
+                         long socket_fd, const char *path)
 {
     struct sockaddr_un address;
     struct stat st;
@@ -278,22 +274,23 @@ static long connect_file(const struct door *door, const struct seccomp_notif *as
     if (fd == -ENOENT || fd == -EACCES)
         ask(asked, (int)-fd, path);
     if (fd < 0)
-        return fd == -EXDEV || fd == -ELOOP ? -EACCES : fd;
+        return answer_of(fd);
     if (raw(SYS_fstat, fd, &st) < 0 || !S_ISSOCK(st.st_mode))
         return -ECONNREFUSED;
-    if (!is_granted(door, &st) && !is_private(door, fd) &&
-        !(door->has_own_network && is_bound_here(&st))) {
-        static char where[DOOR_FIND_MAX];
-        long found = door_find(asked, AT_FDCWD, path, true, where);
+    if (!is_granted(notify, &st) && !is_private(notify, fd) &&
+        !(notify->has_own_network && is_bound_here(&st))) {
+        static char where[NOTIFY_FIND_MAX];
+        long found = notify_find(asked, AT_FDCWD, path, true, where);
 
         if (found >= 0)
             (void)raw(SYS_close, found);
-        tell(RECORD_CONNECT, EACCES, where[0] == '/' ? where : path);
+        tell(DENIAL_CONNECT, EACCES, where[0] == '/' ? where : path);
         return -EACCES;
     }
-    door_clear(&address, sizeof address);
+    notify_clear(&address, sizeof address);
     address.sun_family = AF_UNIX;
-    (void)door_append_number(door_append(address.sun_path, "/proc/self/fd/"), (unsigned long)fd);
+    (void)notify_append_number(notify_append(address.sun_path, "/proc/self/fd/"),
+                               (unsigned long)fd);
     return raw(SYS_connect, socket_fd, &address, sizeof address);
 }
 
@@ -309,11 +306,11 @@ union address {
 static long take_call(const struct seccomp_notif *asked, union address *address, uint32_t *length)
 {
     *length = (uint32_t)asked->data.args[2];
-    door_clear(address, sizeof *address);
+    notify_clear(address, sizeof *address);
     if (*length < sizeof address->header.sa_family || *length > sizeof address->bytes - 1)
         return -EINVAL;
-    long r = door_read_memory(asked, asked->data.args[1], address, *length);
-    return r < 0 ? r : door_take_socket(asked);
+    long r = notify_read_memory(asked, asked->data.args[1], address, *length);
+    return r < 0 ? r : notify_take_socket(asked);
 }
 
 static int option_of(long fd, int option)
@@ -325,17 +322,17 @@ static int option_of(long fd, int option)
 }
 
 /* No route leads there: nobody else would tell of it. */
-static void tell_unreached(const struct door *door, long error, const union address *address,
+static void tell_unreached(const struct notify *notify, long error, const union address *address,
                            uint32_t length)
 {
-    char text[DOOR_ADDRESS_TEXT];
+    char text[NOTIFY_ADDRESS_TEXT];
 
-    if (door->has_own_network && (error == -ENETUNREACH || error == -EADDRNOTAVAIL) &&
-        door_address_print(address, length, text))
-        tell(RECORD_CONNECT, (int)-error, text);
+    if (notify->has_own_network && (error == -ENETUNREACH || error == -EADDRNOTAVAIL) &&
+        notify_address_print(address, length, text))
+        tell(DENIAL_CONNECT, (int)-error, text);
 }
 
-static long connect_for(const struct door *door, const struct seccomp_notif *asked)
+static long connect_for(const struct notify *notify, const struct seccomp_notif *asked)
 {
     union address address;
     uint32_t length;
@@ -349,7 +346,7 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
     if (domain != AF_UNIX || address.header.sa_family != AF_UNIX) {
         long r = raw(SYS_connect, fd, &address, length);
 
-        tell_unreached(door, r, &address, length);
+        tell_unreached(notify, r, &address, length);
         return r;
     }
     if (length > sizeof address.file)
@@ -357,12 +354,12 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
     if (length == sizeof address.file.sun_family || address.file.sun_path[0] == '\0') {
         /* Abstract names are the network namespace's; the host's own are closed by Landlock to the
          * command, but would not be to us. */
-        if (door->has_own_network)
+        if (notify->has_own_network)
             return raw(SYS_connect, fd, &address, length);
         tell_abstract(address.bytes, length);
         return -EPERM;
     }
-    return connect_file(door, asked, fd, address.file.sun_path);
+    return connect_file(notify, asked, fd, address.file.sun_path);
 }
 
 /*
@@ -370,10 +367,8 @@ static long connect_for(const struct door *door, const struct seccomp_notif *ask
  * or not waited for. One that would be waited for longer than a moment goes on all the same, and a
  * child awaits it: a second connect(2) is told what became of the first.
  */
-static bool is_quick(long fd, int protocol)
+static bool is_quick(int domain, int protocol)
 {
-    int domain = option_of(fd, SO_DOMAIN);
-
     return (domain == AF_INET || domain == AF_INET6) &&
            (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP);
 }
@@ -394,7 +389,7 @@ static long await_connection(long fd, const union address *address, uint32_t len
         return r;
     (void)raw(SYS_ppoll, &connected, 1, &moment, NULL, 0);
     r = raw(SYS_connect, fd, address, length);
-    return is_under_way(r) ? DOOR_CONTINUE : r;
+    return is_under_way(r) ? NOTIFY_CONTINUE : r;
 }
 
 /* A socket that would wait is one that does not, for as long as it takes. Nobody can read or write
@@ -415,8 +410,32 @@ static long connect_quickly(long fd, int protocol, const union address *address,
     return r;
 }
 
-/* DOOR_CONTINUE: it is not done yet. */
-static long connect_now(const struct door *door, const struct seccomp_notif *asked)
+/* A file that is not there, or not for the caller, needs no waiting: many programs ask for one each time they
+ * start. Answered at once; a path from the root can be looked up later, for whoever wants to know. */
+static bool fails_at_once(const struct seccomp_notif *asked, const union address *address,
+                          uint32_t length)
+{
+    const char *path = address->file.sun_path;
+
+    if (address->header.sa_family != AF_UNIX || length > sizeof address->file ||
+        length <= sizeof address->file.sun_family || !*path)
+        return false;
+    long fd = open_socket_file(asked, path);
+    if (fd >= 0) {
+        (void)raw(SYS_close, fd);
+        return false;
+    }
+    bool is_told = fd == -ENOENT || fd == -EACCES;
+    if (is_told && *path != '/')
+        ask(asked, (int)-fd, path);
+    notify_answer(asked->id, answer_of(fd));
+    if (is_told && *path == '/')
+        ask(asked, (int)-fd, path);
+    return true;
+}
+
+/* NOTIFY_CONTINUE: it is not done yet; or ANSWERED. */
+static long connect_now(const struct notify *notify, const struct seccomp_notif *asked)
 {
     union address address;
     uint32_t length;
@@ -424,32 +443,36 @@ static long connect_now(const struct door *door, const struct seccomp_notif *ask
 
     if (fd < 0)
         return fd;
-    long r = DOOR_CONTINUE;
-    int protocol = option_of(fd, SO_PROTOCOL);
-    if (is_quick(fd, protocol)) {
+    long r = NOTIFY_CONTINUE;
+    int domain = option_of(fd, SO_DOMAIN);
+    int protocol = domain == AF_UNIX ? 0 : option_of(fd, SO_PROTOCOL);
+    if (domain == AF_UNIX && fails_at_once(asked, &address, length)) {
+        r = ANSWERED;
+    } else if (is_quick(domain, protocol)) {
         r = connect_quickly(fd, protocol, &address, length);
-        tell_unreached(door, r, &address, length);
+        tell_unreached(notify, r, &address, length);
     }
     (void)raw(SYS_close, fd);
     return r;
 }
 
 /* What may block is done by a child: init has a supervisor to listen to. */
-void door_connect(const struct door *door, const struct seccomp_notif *asked)
+void notify_connect(const struct notify *notify, const struct seccomp_notif *asked)
 {
-    long r = connect_now(door, asked);
+    long r = connect_now(notify, asked);
 
-    if (r != DOOR_CONTINUE) {
-        door_answer(asked->id, r);
+    if (r != NOTIFY_CONTINUE) {
+        if (r != ANSWERED)
+            notify_answer(asked->id, r);
         return;
     }
     long pid = raw(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (pid < 0)
-        door_answer(asked->id, pid);
+        notify_answer(asked->id, pid);
     if (pid != 0)
         return;
-    door_record_in_child();
-    door_answer(asked->id, connect_for(door, asked));
+    notify_denial_in_child();
+    notify_answer(asked->id, connect_for(notify, asked));
     for (;;)
         (void)raw(SYS_exit_group, 0);
 }

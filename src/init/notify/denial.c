@@ -1,14 +1,14 @@
-#include "door_record.h"
+#include "denial.h"
 
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
-#include "jail/protocol.h"
+#include "init/protocol.h"
 #include "sys/raw.h"
 
-#define MAX_TOLD 200 /* as many as the supervisor keeps: jail/records.h */
+#define MAX_TOLD 200 /* as many as the supervisor keeps: supervise/denial/denials.h */
 
 static struct {
     uint64_t hash;
@@ -17,6 +17,7 @@ static struct {
 static unsigned n_told;
 static uint64_t n_more;
 static bool is_child;
+static int asker;
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
@@ -28,7 +29,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 }
 
 /* Two that collide are counted as one: 64 bits, of which somebody gains nothing. */
-static uint64_t hash_of(const struct door_denial *denial)
+static uint64_t hash_of(const struct notify_denial *denial)
 {
     const int numbers[] = { (int)denial->op, denial->nr, denial->error, denial->rule,
                             denial->value };
@@ -48,9 +49,22 @@ static uint64_t now_ns(void)
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
 
+void notify_denial_of(int pid)
+{
+    asker = pid;
+}
+
+/* It sleeps in its call still, or is gone and nobody knows. */
+static int session_of(int pid)
+{
+    long session = pid > 0 ? raw(SYS_getsid, pid) : 0;
+
+    return session > 0 ? (int)session : 0;
+}
+
 /* It waits for a supervisor that is behind: nothing may get lost, and a killed one ends us anyway. */
-void door_send(struct protocol_denied *room, enum protocol_event event,
-               const struct door_denial *denial, int slot)
+void notify_send(struct protocol_denied *room, enum protocol_event event,
+                 const struct notify_denial *denial, int slot)
 {
     size_t n = denial->text ? strlen(denial->text) : 0;
 
@@ -62,6 +76,7 @@ void door_send(struct protocol_denied *room, enum protocol_event event,
     room->error = denial->error;
     room->rule = denial->rule;
     room->value = denial->value;
+    room->session = session_of(denial->pid ? denial->pid : asker);
     room->slot = slot;
     room->count = 1;
     room->at_ns = now_ns();
@@ -72,19 +87,19 @@ void door_send(struct protocol_denied *room, enum protocol_event event,
               NULL, 0);
 }
 
-static void send_denied(enum protocol_event event, const struct door_denial *denial, int slot)
+static void send_denied(enum protocol_event event, const struct notify_denial *denial, int slot)
 {
     static struct protocol_denied message;
 
-    door_send(&message, event, denial, slot);
+    notify_send(&message, event, denial, slot);
 }
 
-void door_record_in_child(void)
+void notify_denial_in_child(void)
 {
     is_child = true;
 }
 
-void door_note(const struct door_denial *denial)
+void notify_note(const struct notify_denial *denial)
 {
     uint64_t hash = hash_of(denial);
     unsigned i = 0;
@@ -107,7 +122,7 @@ void door_note(const struct door_denial *denial)
     told[i].count++;
 }
 
-void door_ask(const struct door_denial *denial)
+void notify_ask(const struct notify_denial *denial)
 {
     send_denied(EVENT_MAYBE, denial, PROTOCOL_NO_SLOT);
 }
@@ -124,7 +139,7 @@ static void send_count(enum protocol_event event, int slot, uint64_t count)
               NULL, 0);
 }
 
-void door_record_report(void)
+void notify_denial_report(void)
 {
     for (unsigned i = 0; i < n_told; i++)
         if (told[i].count > 1)

@@ -1,4 +1,4 @@
-#include "door_ended.h"
+#include "ended.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "jail/door_record.h"
+#include "init/notify/denial.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -21,15 +21,15 @@ static struct taken {
 } taken[MAX_TAKEN];
 static unsigned n_taken;
 
-static void note_limit(enum record_op op, int error, uint64_t limit)
+static void note_limit(enum denial_op op, int error, uint64_t limit)
 {
     char text[24];
 
     if (limit == NO_LIMIT)
         return;
-    (void)door_append_number(text, limit);
-    door_note(
-        &(struct door_denial){ .op = op, .nr = -1, .error = error, .rule = -1, .text = text });
+    (void)notify_append_number(text, limit);
+    notify_note(
+        &(struct notify_denial){ .op = op, .nr = -1, .error = error, .rule = -1, .text = text });
 }
 
 /* True: it has ended, and was looked at. */
@@ -40,9 +40,9 @@ static bool has_ended(const struct taken *one)
     if (raw(SYS_ioctl, one->pidfd, PIDFD_ASK_INFO, &info) < 0 || !(info.mask & PIDFD_ENDED))
         return false;
     if (WIFSIGNALED(info.exit_code) && WTERMSIG(info.exit_code) == SIGXCPU)
-        note_limit(RECORD_CPU, 0, one->cpu_seconds);
+        note_limit(DENIAL_CPU, 0, one->cpu_seconds);
     if (WIFSIGNALED(info.exit_code) && WTERMSIG(info.exit_code) == SIGXFSZ)
-        note_limit(RECORD_FILE_SIZE, EFBIG, one->file_size);
+        note_limit(DENIAL_FILE_SIZE, EFBIG, one->file_size);
     return true;
 }
 
@@ -76,7 +76,7 @@ static struct taken *find(uint32_t pid)
     return NULL;
 }
 
-void door_ended_take(const struct seccomp_notif *asked)
+void notify_ended_take(const struct seccomp_notif *asked)
 {
     uint64_t cpu_seconds = limit_of(asked, RLIMIT_CPU);
     uint64_t file_size = limit_of(asked, RLIMIT_FSIZE);
@@ -101,7 +101,7 @@ void door_ended_take(const struct seccomp_notif *asked)
     one->file_size = file_size;
 }
 
-void door_ended_report(void)
+void notify_ended_report(void)
 {
     sweep();
 }

@@ -1,5 +1,5 @@
 /*
- * door_ended.h - how processes of the box have ended that are not init's own children
+ * ended.h - how processes of the box have ended that are not init's own children
  *
  * A limit of CPU time or of a file's size is told by a signal, and only the parent of who got it knows.
  * So init takes a descriptor of each process that executes a program under such a limit, and asks it at
@@ -9,10 +9,10 @@
  */
 #pragma once
 
-#include "jail/door_call.h"
+#include "init/notify/call.h"
 
 /* The caller is about to execute something. */
-void door_ended_take(const struct seccomp_notif *asked);
+void notify_ended_take(const struct seccomp_notif *asked);
 
 /* At the end of the box: notes limits that were hit. */
-void door_ended_report(void);
+void notify_ended_report(void);

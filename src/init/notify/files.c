@@ -1,24 +1,25 @@
-#include "door_files.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "jail/door_request.h"
-#include "jail/door_umask.h"
+#include "init/notify/lock.h"
+#include "init/notify/request.h"
+#include "init/notify/umask.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
-/* Others only come to be looked at: door_watch.h. */
+/* Others only come to be looked at: init/notify/watch.h. */
 #define WRITING_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC)
 
 #define O_TMPFILE_ALONE (O_TMPFILE & ~O_DIRECTORY)
 
-static long serve_umask(struct door_request *request)
+static long serve_umask(struct notify_request *request)
 {
     (void)request;
-    door_umask_changed();
-    return DOOR_CONTINUE;
+    notify_umask_changed();
+    return NOTIFY_CONTINUE;
 }
 
 static bool is_mkdir(int nr)
@@ -38,31 +39,31 @@ static const struct {
     int directory, path, directory2, path2, flags, mode, extra;
     unsigned implied_flags;
     bool is_open;
-    long (*serve)(struct door_request *request);
+    long (*serve)(struct notify_request *request);
 } calls[] = {
 #ifdef SYS_open
     { SYS_open, NO, 0, NO, NO, 1, 2, NO, 0, true, NULL },
     { SYS_creat, NO, 0, NO, NO, NO, 1, NO, O_CREAT | O_WRONLY | O_TRUNC, true, NULL },
-    { SYS_mkdir, NO, 0, NO, NO, NO, 1, NO, 0, false, door_mkdir },
-    { SYS_mknod, NO, 0, NO, NO, NO, 1, 2, 0, false, door_mknod },
-    { SYS_rename, NO, 0, NO, 1, NO, NO, NO, 0, false, door_rename },
-    { SYS_link, NO, 0, NO, 1, NO, NO, NO, 0, false, door_link },
-    { SYS_symlink, NO, 0, NO, 1, NO, NO, NO, 0, false, door_symlink },
-    { SYS_unlink, NO, 0, NO, NO, NO, NO, NO, 0, false, door_remove },
-    { SYS_rmdir, NO, 0, NO, NO, NO, NO, NO, AT_REMOVEDIR, false, door_remove },
+    { SYS_mkdir, NO, 0, NO, NO, NO, 1, NO, 0, false, notify_mkdir },
+    { SYS_mknod, NO, 0, NO, NO, NO, 1, 2, 0, false, notify_mknod },
+    { SYS_rename, NO, 0, NO, 1, NO, NO, NO, 0, false, notify_rename },
+    { SYS_link, NO, 0, NO, 1, NO, NO, NO, 0, false, notify_link },
+    { SYS_symlink, NO, 0, NO, 1, NO, NO, NO, 0, false, notify_symlink },
+    { SYS_unlink, NO, 0, NO, NO, NO, NO, NO, 0, false, notify_remove },
+    { SYS_rmdir, NO, 0, NO, NO, NO, NO, NO, AT_REMOVEDIR, false, notify_remove },
 #endif
-    { SYS_unlinkat, 0, 1, NO, NO, 2, NO, NO, 0, false, door_remove },
+    { SYS_unlinkat, 0, 1, NO, NO, 2, NO, NO, 0, false, notify_remove },
     { SYS_openat, 0, 1, NO, NO, 2, 3, NO, 0, true, NULL },
-    { SYS_mkdirat, 0, 1, NO, NO, NO, 2, NO, 0, false, door_mkdir },
-    { SYS_mknodat, 0, 1, NO, NO, NO, 2, 3, 0, false, door_mknod },
+    { SYS_mkdirat, 0, 1, NO, NO, NO, 2, NO, 0, false, notify_mkdir },
+    { SYS_mknodat, 0, 1, NO, NO, NO, 2, 3, 0, false, notify_mknod },
 #ifdef SYS_renameat
-    { SYS_renameat, 0, 1, 2, 3, NO, NO, NO, 0, false, door_rename },
+    { SYS_renameat, 0, 1, 2, 3, NO, NO, NO, 0, false, notify_rename },
 #endif
-    { SYS_renameat2, 0, 1, 2, 3, 4, NO, NO, 0, false, door_rename },
-    { SYS_linkat, 0, 1, 2, 3, 4, NO, NO, 0, false, door_link },
-    { SYS_symlinkat, NO, 0, 1, 2, NO, NO, NO, 0, false, door_symlink },
-    { SYS_truncate, NO, 0, NO, NO, NO, NO, 1, 0, false, door_truncate },
-    { SYS_bind, NO, NO, NO, NO, NO, NO, NO, 0, false, door_bind },
+    { SYS_renameat2, 0, 1, 2, 3, 4, NO, NO, 0, false, notify_rename },
+    { SYS_linkat, 0, 1, 2, 3, 4, NO, NO, 0, false, notify_link },
+    { SYS_symlinkat, NO, 0, 1, 2, NO, NO, NO, 0, false, notify_symlink },
+    { SYS_truncate, NO, 0, NO, NO, NO, NO, 1, 0, false, notify_truncate },
+    { SYS_bind, NO, NO, NO, NO, NO, NO, NO, 0, false, notify_bind },
     { SYS_umask, NO, NO, NO, NO, NO, NO, NO, 0, false, serve_umask },
 };
 
@@ -71,56 +72,60 @@ static uint64_t argument(const struct seccomp_notif *asked, int index, uint64_t 
     return index == NO ? otherwise : asked->data.args[index];
 }
 
-static long read_paths(struct door_request *request)
+static long read_paths(struct notify_request *request)
 {
     long r = 0;
 
     if (request->path)
-        r = door_read_string(request->asked, request->path, request->text, sizeof request->text);
+        r = notify_read_string(request->asked, request->path, request->text, sizeof request->text);
     if (r >= 0 && request->path2)
-        r = door_read_string(request->asked, request->path2, request->text2, sizeof request->text2);
-    return r == -EFAULT || r == -ENAMETOOLONG ? DOOR_CONTINUE : r < 0 ? r : 0;
+        r = notify_read_string(request->asked, request->path2, request->text2,
+                               sizeof request->text2);
+    return r == -EFAULT || r == -ENAMETOOLONG ? NOTIFY_CONTINUE : r < 0 ? r : 0;
 }
 
-bool door_files_open(int rules_fd, unsigned umask)
+bool notify_files_open(char *rules, unsigned umask, bool has_own_tmp)
 {
-    door_umask_start(umask);
-    return place_rules_load(rules_fd);
+    notify_umask_start(umask);
+    notify_open_start(has_own_tmp);
+    return target_rules_load(rules) && notify_lock_open();
 }
 
 /* Only asked because refusals are counted. Without O_CREAT the mode of an open is rubbish, and mkdir
  * takes no such bits. */
-static bool makes_setuid(const struct door_request *request, bool is_open)
+static bool makes_setuid(const struct notify_request *request, bool is_open)
 {
     bool makes = is_open ? request->flags & (O_CREAT | O_TMPFILE_ALONE) : !is_mkdir(request->nr);
 
     return makes && request->mode & (S_ISUID | S_ISGID);
 }
 
-static void serve(struct door_request *request, bool is_open,
-                  long (*act)(struct door_request *request))
+static void serve(struct notify_request *request, bool is_open,
+                  long (*act)(struct notify_request *request))
 {
     long r = read_paths(request);
 
     if (r == 0 && is_open) {
-        door_open(request);
+        notify_open(request);
         return;
     }
     if (r == 0)
         r = act(request);
+    r = notify_let_go(request, r);
     if (r != -EINPROGRESS) {
-        door_will_answer(request->asked, r);
-        door_answer(request->asked->id, r);
+        notify_will_answer(request->asked, r);
+        notify_answer(request->asked->id, r);
     }
 }
 
-bool door_files_serve(const struct seccomp_notif *asked)
+bool notify_files_serve(const struct seccomp_notif *asked)
 {
-    static struct door_request request;
+    static struct notify_request request;
 
     request.asked = asked;
     request.nr = asked->data.nr;
     request.path2 = 0;
+    request.needs_no_look = false;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].nr != asked->data.nr)
             continue;

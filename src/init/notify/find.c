@@ -1,36 +1,36 @@
-#include "door_find.h"
+#include "find.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "jail/door_place.h"
+#include "init/notify/target.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
 #define MAX_LINKS 40
 
-static bool path_of(long fd, char out[DOOR_FIND_MAX])
+static bool path_of(long fd, char out[NOTIFY_FIND_MAX])
 {
     char own[64];
 
-    (void)door_append_number(door_append(own, "/proc/self/fd/"), (unsigned long)fd);
-    long n = raw(SYS_readlinkat, AT_FDCWD, own, out, DOOR_FIND_MAX - 1);
+    (void)notify_append_number(notify_append(own, "/proc/self/fd/"), (unsigned long)fd);
+    long n = raw(SYS_readlinkat, AT_FDCWD, own, out, NOTIFY_FIND_MAX - 1);
     if (n <= 0)
         return false;
     out[n] = '\0';
     return true;
 }
 
-bool door_find_append(char path[DOOR_FIND_MAX], const char *name)
+bool notify_find_append(char path[NOTIFY_FIND_MAX], const char *name)
 {
     size_t n = strlen(path);
 
-    if (n + strlen(name) + 2 > DOOR_FIND_MAX)
+    if (n + strlen(name) + 2 > NOTIFY_FIND_MAX)
         return false;
     if (n == 0 || path[n - 1] != '/')
         path[n++] = '/';
-    (void)door_append(path + n, name);
+    (void)notify_append(path + n, name);
     return true;
 }
 
@@ -48,7 +48,7 @@ static bool follow_link(char *rest, const char *link, size_t n, char *done)
 {
     size_t left = strlen(rest);
 
-    if (n + left + 2 > DOOR_FIND_MAX)
+    if (n + left + 2 > NOTIFY_FIND_MAX)
         return false;
     for (size_t i = left + 1; i-- > 0;)
         rest[n + 1 + i] = rest[i];
@@ -62,15 +62,15 @@ static bool follow_link(char *rest, const char *link, size_t n, char *done)
 }
 
 /* Name by name, as the kernel does it. */
-void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
-                      long (*read_link)(const char *path, char *out, size_t size))
+void notify_find_expand(char path[NOTIFY_FIND_MAX], struct notify_find_room *room,
+                        long (*read_link)(const char *path, char *out, size_t size))
 {
     char *rest = room->rest;
     char *link = room->link;
     bool is_missing = false;
     unsigned n_links = 0;
 
-    (void)door_append(rest, path);
+    (void)notify_append(rest, path);
     path[0] = '\0';
     while (*rest) {
         char name[256];
@@ -82,14 +82,14 @@ void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
         memcpy(name, rest + at, n);
         name[n] = '\0';
         char *from = rest + at + n;
-        (void)door_append(rest, from); /* overlaps, to the left */
+        (void)notify_append(rest, from); /* overlaps, to the left */
         if (n == 0 || strcmp(name, ".") == 0)
             continue;
         if (strcmp(name, "..") == 0) {
             drop_last(path);
             continue;
         }
-        if (!door_find_append(path, name))
+        if (!notify_find_append(path, name))
             return;
         if (is_missing)
             continue;
@@ -99,11 +99,11 @@ void door_find_expand(char path[DOOR_FIND_MAX], struct door_find_room *room,
         is_missing = r < 0 && r != -EINVAL;
     }
     if (!*path)
-        (void)door_append(path, "/");
+        (void)notify_append(path, "/");
 }
 
-/* By openat2(2), as all that init and its children look up: door_trap.h knows them by that. */
-long door_find_link(const char *path, uint64_t resolve, char *out, size_t size)
+/* By openat2(2), as all that init and its children look up: init/watchfs/serve.h knows them by that. */
+long notify_find_link(const char *path, uint64_t resolve, char *out, size_t size)
 {
     struct kernel_open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = resolve };
     long fd = raw(NR_OPENAT2, AT_FDCWD, path, &how, sizeof how);
@@ -117,23 +117,23 @@ long door_find_link(const char *path, uint64_t resolve, char *out, size_t size)
 
 static long read_link_of(const char *path, char *out, size_t size)
 {
-    return door_find_link(path, RESOLVE_NO_MAGICLINKS, out, size);
+    return notify_find_link(path, RESOLVE_NO_MAGICLINKS, out, size);
 }
 
-static void expand(char path[DOOR_FIND_MAX])
+static void expand(char path[NOTIFY_FIND_MAX])
 {
-    static struct door_find_room room;
+    static struct notify_find_room room;
 
-    door_find_expand(path, &room, read_link_of);
+    notify_find_expand(path, &room, read_link_of);
 }
 
-long door_find(const struct seccomp_notif *asked, int directory, const char *text, bool follow,
-               char out[DOOR_FIND_MAX])
+long notify_find(const struct seccomp_notif *asked, int directory, const char *text, bool follow,
+                 char out[NOTIFY_FIND_MAX])
 {
     struct kernel_open_how how = { .flags =
                                        O_PATH | O_CLOEXEC | (uint64_t)(follow ? 0 : O_NOFOLLOW),
                                    .resolve = RESOLVE_NO_MAGICLINKS };
-    long start = *text == '/' ? AT_FDCWD : place_start(asked, directory);
+    long start = *text == '/' ? AT_FDCWD : target_start(asked, directory);
 
     *out = '\0';
     if (start < 0 && start != AT_FDCWD)
@@ -145,7 +145,7 @@ long door_find(const struct seccomp_notif *asked, int directory, const char *tex
         if (!path_of(fd, out))
             *out = '\0';
     } else if (start == AT_FDCWD || path_of(start, out)) {
-        if (!door_find_append(out, text))
+        if (!notify_find_append(out, text))
             *out = '\0';
         expand(out);
     }
@@ -154,7 +154,7 @@ long door_find(const struct seccomp_notif *asked, int directory, const char *tex
     return fd;
 }
 
-bool door_find_split(const char *text, char above[DOOR_FIND_MAX], char name[256])
+bool notify_find_split(const char *text, char above[NOTIFY_FIND_MAX], char name[256])
 {
     size_t n = strlen(text);
 
@@ -163,7 +163,7 @@ bool door_find_split(const char *text, char above[DOOR_FIND_MAX], char name[256]
     size_t at = n;
     while (at > 0 && text[at - 1] != '/')
         at--;
-    if (n - at == 0 || n - at >= 256 || at >= DOOR_FIND_MAX)
+    if (n - at == 0 || n - at >= 256 || at >= NOTIFY_FIND_MAX)
         return false;
     memcpy(name, text + at, n - at);
     name[n - at] = '\0';
@@ -172,6 +172,6 @@ bool door_find_split(const char *text, char above[DOOR_FIND_MAX], char name[256]
     memcpy(above, text, at);
     above[at] = '\0';
     if (at == 0)
-        (void)door_append(above, ".");
+        (void)notify_append(above, ".");
     return true;
 }

@@ -1,4 +1,4 @@
-#include "door_names.h"
+#include "names.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "jail/door_record.h"
-#include "net/dns_message.h"
+#include "init/notify/denial.h"
+#include "net/wire/dns_message.h"
 #include "sys/raw.h"
 
 #define QUERY_MAX 512
@@ -25,11 +25,11 @@ static void note(const struct dns_query *query)
     if (is_other_half)
         last[0] = '\0';
     else
-        door_note(&(struct door_denial){
-            .op = RECORD_DNS, .nr = -1, .error = ENOENT, .rule = -1, .text = query->name });
+        notify_note(&(struct notify_denial){
+            .op = DENIAL_DNS, .nr = -1, .error = ENOENT, .rule = -1, .text = query->name });
 }
 
-void door_names_serve(int fd)
+void notify_names_serve(int fd)
 {
     for (int i = 0; i < AT_ONCE; i++) {
         uint8_t packet[QUERY_MAX];

@@ -1,5 +1,5 @@
 /*
- * door_names.h - in a box without a network, the resolver that knows no names
+ * names.h - in a box without a network, the resolver that knows no names
  *
  * Whoever asks for one gets the answer at once that there is none, instead of silence, and what was
  * asked for is told. The socket, port 53 of the box's own loopback, was made before the command.
@@ -8,4 +8,4 @@
  */
 #pragma once
 
-void door_names_serve(int fd);
+void notify_names_serve(int fd);

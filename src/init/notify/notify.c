@@ -1,4 +1,4 @@
-#include "door.h"
+#include "notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 #include <sys/vfs.h>
 
-#include "jail/door_call.h"
-#include "jail/door_ended.h"
-#include "jail/door_files.h"
-#include "jail/door_record.h"
-#include "jail/door_trap.h"
-#include "jail/door_watch.h"
-#include "jail/protocol.h"
+#include "init/notify/call.h"
+#include "init/notify/denial.h"
+#include "init/notify/ended.h"
+#include "init/notify/files.h"
+#include "init/notify/status.h"
+#include "init/notify/watch.h"
+#include "init/protocol.h"
+#include "init/watchfs/serve.h"
 #include "sys/raw.h"
 
 /* Linux 6.6; older headers lack them. */
@@ -36,8 +37,8 @@ static void note_refused(const struct seccomp_data *call)
 {
     bool is_socket = call->nr == SYS_socket || call->nr == SYS_socketpair;
 
-    door_note(&(struct door_denial){
-        .op = is_socket ? RECORD_SOCKET : RECORD_SYSCALL,
+    notify_note(&(struct notify_denial){
+        .op = is_socket ? DENIAL_SOCKET : DENIAL_SYSCALL,
         .nr = call->nr,
         .error = (int)-errno_of(call),
         .rule = -1,
@@ -46,26 +47,26 @@ static void note_refused(const struct seccomp_data *call)
 
 /* The memory of the box's own places: at /tmp there may be a directory of the host, or one that is laid
  * over such a place. */
-static bool is_full(const struct door *door)
+static bool is_full(const struct notify *notify)
 {
     struct statfs fs;
 
-    if (!(door->has_own_tmp && raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC) &&
+    if (!(notify->has_own_tmp && raw(SYS_statfs, "/tmp", &fs) == 0 && fs.f_type == TMPFS_MAGIC) &&
         raw(SYS_statfs, "/run", &fs) < 0)
         return false;
     return fs.f_blocks > 0 && (fs.f_bfree == 0 || fs.f_ffree == 0);
 }
 
 /* What is private to the box has a size: it may have been reached. */
-static void note_full(const struct door *door)
+static void note_full(const struct notify *notify)
 {
     static bool is_told;
 
-    if (is_told || !is_full(door))
+    if (is_told || !is_full(notify))
         return;
     is_told = true;
-    door_note(&(struct door_denial){
-        .op = RECORD_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
+    notify_note(&(struct notify_denial){
+        .op = DENIAL_TMP_SIZE, .nr = -1, .error = ENOSPC, .rule = -1, .text = "/tmp" });
 }
 
 /* Room comes back when a name goes or a file is cut: whether there was none is seen before that. */
@@ -91,38 +92,52 @@ static bool makes_room(const struct seccomp_data *call)
     return call->nr == SYS_openat && call->args[2] & O_TRUNC;
 }
 
-void door_begin(void)
+static const struct notify *current;
+
+/* What init does itself, it does in the workspace. */
+void notify_will_go_on(const struct seccomp_notif *asked)
+{
+    if (makes_room(&asked->data))
+        note_full(current);
+}
+
+void notify_begin(void)
 {
     (void)raw(SYS_ioctl, PROTOCOL_LISTENER_FD, NOTIF_SET_FLAGS, NOTIF_SYNC_WAKE_UP);
 }
 
-void door_serve(struct door *door)
+void notify_serve(struct notify *notify)
 {
     struct seccomp_notif asked;
 
-    door_clear(&asked, sizeof asked);
+    notify_clear(&asked, sizeof asked);
     long r = raw(SYS_ioctl, PROTOCOL_LISTENER_FD, SECCOMP_IOCTL_NOTIF_RECV, &asked);
     if (r < 0) /* ENOENT: the caller died meanwhile; poll says when nobody is left */
         return;
     int nr = asked.data.nr;
-    if (makes_room(&asked.data))
-        note_full(door);
+    current = notify;
+    notify_denial_of((int)asked.pid);
     if (nr == SYS_connect) {
-        door_connect(door, &asked);
+        notify_connect(notify, &asked);
         return;
     }
-    if (door->has_rules && door_files_serve(&asked))
+    if (nr == SYS_prlimit64 && !notify_status_is_ours((uint32_t)asked.data.args[0])) {
+        notify_answer(asked.id, NOTIFY_CONTINUE);
         return;
-    if (door_watch_serve(&asked))
+    }
+    if (notify->has_rules && notify_files_serve(&asked))
         return;
-    door_answer(asked.id, errno_of(&asked.data));
+    notify_will_go_on(&asked);
+    if (notify_watch_serve(&asked))
+        return;
+    notify_answer(asked.id, errno_of(&asked.data));
     note_refused(&asked.data);
 }
 
-void door_report(const struct door *door)
+void notify_report(const struct notify *notify)
 {
-    door_trap_settle();
-    door_ended_report();
-    note_full(door);
-    door_record_report();
+    watchfs_settle();
+    notify_ended_report();
+    note_full(notify);
+    notify_denial_report();
 }

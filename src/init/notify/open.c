@@ -1,5 +1,5 @@
 /*
- * door_open.c - opening for writing, and truncate(2), which is that and no more
+ * open.c - opening for writing, and truncate(2), which is that and no more
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,16 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "jail/door_made.h"
-#include "jail/door_project.h"
-#include "jail/door_record.h"
-#include "jail/door_request.h"
-#include "jail/door_slow.h"
-#include "jail/door_umask.h"
+#include "init/notify/denial.h"
+#include "init/notify/git.h"
+#include "init/notify/lock.h"
+#include "init/notify/made.h"
+#include "init/notify/notify.h"
+#include "init/notify/request.h"
+#include "init/notify/review.h"
+#include "init/notify/root_view.h"
+#include "init/notify/slow.h"
+#include "init/notify/umask.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -28,39 +32,40 @@
      O_DSYNC | O_ASYNC | O_DIRECT | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_TMPFILE)
 
 /* The object behind a descriptor of ours, opened anew. */
-static long reopen(const struct door_request *request, long fd, int flags)
+static long reopen(const struct notify_request *request, long fd, int flags)
 {
     char path[64];
     char where[PLACE_PATH_MAX];
     struct stat st;
 
-    if (door_where_is(fd, where) == 0 || raw(SYS_fstat, fd, &st) < 0)
-        return DOOR_CONTINUE; /* elsewhere the wall lets everything through */
-    int rule = place_rule(where);
+    if (notify_where_is(fd, where) == 0 || raw(SYS_fstat, fd, &st) < 0)
+        return NOTIFY_CONTINUE; /* elsewhere the backstop lets everything through */
+    int rule = notify_git_rule_of(fd, where);
     if (rule >= 0)
-        return door_refuse(request, where, rule, -EACCES);
+        return notify_refuse(request, where, rule, -EACCES);
     if (S_ISFIFO(st.st_mode) && (flags & O_ACCMODE) == O_WRONLY && !(flags & O_NONBLOCK))
-        return door_slow_open(request->asked, (int)fd, (int)request->flags);
+        return notify_slow_open(request->asked, (int)fd, (int)request->flags);
     if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-        return DOOR_CONTINUE;
-    door_own_path(fd, path);
+        return NOTIFY_CONTINUE;
+    notify_own_path(fd, path);
     return raw(SYS_openat, AT_FDCWD, path, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC);
 }
 
-static long open_own_descriptor(const struct door_request *request, const struct place *place,
+static long open_own_descriptor(const struct notify_request *request, const struct target *place,
                                 int flags)
 {
-    long fd = door_take_named(request, place);
+    long fd = notify_take_named(request, place);
 
     if (fd < 0)
-        return DOOR_CONTINUE;
+        return NOTIFY_CONTINUE;
     long r = reopen(request, fd, flags);
     (void)raw(SYS_close, fd);
     return r;
 }
 
 /* Something there would have to be waited for. */
-static long open_waiting(const struct door_request *request, const struct place *place, long error)
+static long open_waiting(const struct notify_request *request, const struct target *place,
+                         long error)
 {
     struct stat st;
     long fd = raw(SYS_openat, place->parent_fd, place->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -70,14 +75,14 @@ static long open_waiting(const struct door_request *request, const struct place 
     long r = raw(SYS_fstat, fd, &st);
     if (r == 0)
         r = S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode)
-                ? door_slow_open(request->asked, (int)fd, (int)request->flags)
+                ? notify_slow_open(request->asked, (int)fd, (int)request->flags)
                 : error;
     (void)raw(SYS_close, fd);
     return r;
 }
 
 /* Whether a file was made or was there must be known, so it is made alone first. */
-static long open_or_make(const struct place *place, struct kernel_open_how *how)
+static long open_or_make(const struct target *place, struct kernel_open_how *how)
 {
     bool is_alone = how->flags & O_EXCL;
 
@@ -85,7 +90,7 @@ static long open_or_make(const struct place *place, struct kernel_open_how *how)
         how->flags |= O_EXCL;
         long fd = raw(NR_OPENAT2, place->parent_fd, place->name, how, sizeof *how);
         if (fd >= 0)
-            door_made_name((int)fd, "");
+            notify_made_name((int)fd, "");
         if (fd != -EEXIST || is_alone)
             return fd;
         how->flags &= ~(uint64_t)O_EXCL;
@@ -98,7 +103,7 @@ static long open_or_make(const struct place *place, struct kernel_open_how *how)
  * without waiting whatever the caller wants. A FIFO that could be opened for writing so has its
  * reader, and needs no waiting.
  */
-static long open_at(const struct door_request *request, const struct place *place, int flags)
+static long open_at(const struct notify_request *request, const struct target *place, int flags)
 {
     bool may_wait = !(flags & O_NONBLOCK) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
     struct kernel_open_how how = {
@@ -110,11 +115,11 @@ static long open_at(const struct door_request *request, const struct place *plac
 
     how.flags &= KNOWN_FLAGS | O_CLOEXEC;
     how.mode &= flags & O_CREAT ? 07777 : 0; /* the new call minds what the old one ignores */
-    /* To read from a FIFO, the caller can go to the kernel: the wall only stops who writes. */
+    /* To read from a FIFO, the caller can go to the kernel: the backstop only stops who writes. */
     if (may_wait && (flags & O_ACCMODE) == O_RDONLY &&
         raw(SYS_newfstatat, place->parent_fd, place->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISFIFO(st.st_mode))
-        return DOOR_CONTINUE;
+        return NOTIFY_CONTINUE;
     long fd = open_or_make(place, &how);
     if (may_wait && (fd == -ENXIO || fd == -EAGAIN))
         return open_waiting(request, place, fd);
@@ -128,34 +133,63 @@ static long open_at(const struct door_request *request, const struct place *plac
     return fd;
 }
 
-static long open_unnamed(const struct door_request *request, int flags)
+static long open_unnamed(const struct notify_request *request, int flags)
 {
     struct kernel_open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                                    .resolve = RESOLVE_NO_MAGICLINKS };
-    struct place place;
-    long start = *request->text == '/' ? AT_FDCWD : place_start(request->asked, request->directory);
+    struct target place;
+    long start =
+        *request->text == '/' ? AT_FDCWD : target_start(request->asked, request->directory);
 
     if (start < 0 && start != AT_FDCWD)
-        return DOOR_CONTINUE;
+        return NOTIFY_CONTINUE;
     long fd = raw(NR_OPENAT2, start, request->text, &how, sizeof how);
     if (start >= 0)
         (void)raw(SYS_close, start);
     if (fd < 0)
-        return DOOR_CONTINUE;
-    long r = place_of_directory(&place, (int)fd);
-    if (r == 0 && !door_is_waiting(request->asked->id))
+        return NOTIFY_CONTINUE;
+    long r = target_of_directory(&place, (int)fd);
+    if (r == 0 && !notify_is_waiting(request->asked->id))
         r = -ESRCH;
     if (r == 0 && !place.is_inside)
-        r = DOOR_CONTINUE;
+        r = NOTIFY_CONTINUE;
     if (r == 0) {
-        int rule = place_rule(place.path);
+        int rule = target_rule(place.path);
 
-        r = rule < 0 ? 0 : door_refuse(request, place.path, rule, -EACCES);
+        r = rule < 0 ? 0 : notify_refuse(request, place.path, rule, -EACCES);
     }
     if (r == 0)
         r = raw(SYS_openat, place.act_fd, ".", flags | O_CLOEXEC, request->mode);
-    place_done(&place);
+    target_done(&place);
     return r;
+}
+
+static int own_tmp = -1; /* the box's own /tmp */
+
+void notify_open_start(bool has_own_tmp)
+{
+    if (has_own_tmp)
+        own_tmp = (int)raw(SYS_openat, AT_FDCWD, "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/*
+ * Something that is there, in the /tmp that is the box's own, without a link on the way: the rules are not
+ * about it, and nothing but the box's own doing lets the call fail.
+ */
+static bool is_in_own_tmp(const char *path)
+{
+    static const char tmp[] = "/tmp/";
+    const struct kernel_open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | RESOLVE_BENEATH,
+    };
+
+    if (own_tmp < 0 || strncmp(path, tmp, sizeof tmp - 1) != 0)
+        return false;
+    long fd = raw(NR_OPENAT2, own_tmp, path + sizeof tmp - 1, &how, sizeof how);
+    if (fd >= 0)
+        (void)raw(SYS_close, fd);
+    return fd >= 0;
 }
 
 static bool may_follow(int flags)
@@ -164,7 +198,7 @@ static bool may_follow(int flags)
 }
 
 /* One link further: `text` becomes what the last component holds; 0 if it is none. */
-static long follow(const struct place *place, char *text)
+static long follow(const struct target *place, char *text)
 {
     long n = raw(SYS_readlinkat, place->parent_fd, place->name, text, PLACE_PATH_MAX - 1);
 
@@ -175,7 +209,7 @@ static long follow(const struct place *place, char *text)
 }
 
 /* Opens what `made` is, at the place if it is still there: the host may be quicker. */
-static long open_same(const struct place *place, int flags, long made)
+static long open_same(const struct target *place, int flags, long made)
 {
     char path[64];
     struct stat wanted;
@@ -190,12 +224,12 @@ static long open_same(const struct place *place, int flags, long made)
         return fd;
     if (fd >= 0)
         (void)raw(SYS_close, fd);
-    door_own_path(made, path);
+    notify_own_path(made, path);
     return raw(SYS_openat, AT_FDCWD, path, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
 /* What was just made with a mode that lets nobody write it is still its maker's to write. */
-static long open_made(const struct place *place, int flags, long made)
+static long open_made(const struct target *place, int flags, long made)
 {
     struct stat st;
     long fd = open_same(place, flags, made);
@@ -211,7 +245,7 @@ static long open_made(const struct place *place, int flags, long made)
 }
 
 /* At the top of a project: made there, shown in the root, and opened as everybody sees it. */
-static long open_top(const struct door_request *request, const struct place *place, int flags)
+static long open_top(const struct notify_request *request, const struct target *place, int flags)
 {
     int plain = flags & ~(O_CREAT | O_EXCL);
 
@@ -220,109 +254,170 @@ static long open_top(const struct door_request *request, const struct place *pla
     long made = raw(SYS_openat, place->act_fd, place->name,
                     O_RDONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, request->mode);
     if (made == -EEXIST && !(flags & O_EXCL)) {
-        (void)door_project_show(place->name); /* the host may have made it this very moment */
+        (void)notify_root_view_show(place->name); /* the host may have made it this very moment */
         return open_at(request, place, plain);
     }
     if (made < 0)
         return made;
-    door_made_name((int)made, "");
-    long r = door_project_made(place->name, false);
+    notify_made_name((int)made, "");
+    long r = notify_root_view_made(place->name, false);
     if (r == 0)
         r = open_made(place, plain & ~O_NOFOLLOW, made);
     (void)raw(SYS_close, made);
     return r;
 }
 
-static long open_place(struct door_request *request, struct place *place, int flags)
+/*
+ * `git worktree add` writes this file, and git on the host would take hooks and configuration from
+ * where it leads. What a caller writes comes after the open, so there is one text for all of them, the
+ * one that git writes, and what is written goes nowhere.
+ */
+static long open_commondir(const struct notify_request *request, const struct target *place,
+                           int flags)
+{
+    static const char text[] = "../..\n";
+
+    notify_umask_take(request->asked);
+    long fd = raw(SYS_openat, place->act_fd, place->name,
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, request->mode);
+    if (fd < 0 && (fd != -EEXIST || flags & O_EXCL))
+        return fd;
+    if (fd >= 0) {
+        long n = raw(SYS_write, fd, text, sizeof text - 1);
+
+        notify_made_name((int)fd, "");
+        (void)raw(SYS_close, fd);
+        if (n != (long)sizeof text - 1)
+            return n < 0 ? n : -ENOSPC;
+    }
+    return raw(SYS_openat, AT_FDCWD, "/dev/null", (flags & O_ACCMODE) | O_CLOEXEC);
+}
+
+/* What nobody may make, unless it is git's business. */
+static long open_forbidden(const struct notify_request *request, const struct target *place,
+                           int rule, int flags)
+{
+    enum notify_review_kind kind = NOTIFY_GATE_NONE;
+    long r = -EACCES;
+
+    if (flags & O_CREAT && !place->had_slash)
+        (void)notify_git_gate(place, &kind);
+    if (kind == NOTIFY_GATE_COMMONDIR)
+        return open_commondir(request, place, flags);
+    if (kind == NOTIFY_GATE_CONFIG && (flags & O_ACCMODE) != O_RDONLY)
+        r = notify_review_open(request, place, rule, flags);
+    return r == -EACCES ? notify_refuse(request, place->path, rule, r) : r;
+}
+
+static long open_place(struct notify_request *request, struct target *place, int flags)
 {
     if (place->is_own_descriptors && may_follow(flags))
         return open_own_descriptor(request, place, flags);
     if (!place->is_inside)
-        return DOOR_CONTINUE;
-    int rule = place_rule(place->path);
+        return NOTIFY_CONTINUE;
+    int rule = notify_git_rule(place);
     if (rule < 0 && flags & O_CREAT)
-        rule = place_rule_below(place->path);
+        rule = target_rule_below(place->path);
+    if (rule < 0 && flags & O_CREAT && notify_git_judge(request, place, GIT_SHAPE_OTHER, -1) != 0)
+        return -EACCES;
     if (rule >= 0)
-        return door_refuse(request, place->path, rule, -EACCES);
+        return open_forbidden(request, place, rule, flags);
     if (place->had_slash)
-        return DOOR_CONTINUE; /* no file can be made by such a name */
-    door_umask_take(request->asked);
-    return place->is_top ? open_top(request, place, flags) : open_at(request, place, flags);
+        return NOTIFY_CONTINUE; /* no file can be made by such a name */
+    notify_umask_take(request->asked);
+    long fd = place->is_top ? open_top(request, place, flags) : open_at(request, place, flags);
+    if (fd < 0 || fd == NOTIFY_CONTINUE)
+        return fd;
+    long r = notify_git_made(request, place, GIT_SHAPE_OTHER);
+    if (r == 0)
+        return fd;
+    struct file_id identity;
+    if (file_id_of((int)fd, "", &identity) && notify_made_is(&identity))
+        (void)raw(SYS_unlinkat, place->act_fd, place->name, 0);
+    (void)raw(SYS_close, fd);
+    return r;
 }
 
 /* One try at a place; -ELOOP: a link is, or may be, there that is to be followed. A link in the
  * workspace is seen when it cannot be opened; elsewhere one is looked for. */
-static long try_place(struct door_request *request, struct place *place, int flags)
+static long try_place(struct notify_request *request, struct target *place, int flags)
 {
     if (place->is_inside || place->is_own_descriptors)
         return open_place(request, place, flags);
-    return may_follow(flags) ? -ELOOP : DOOR_CONTINUE;
+    return may_follow(flags) ? -ELOOP : NOTIFY_CONTINUE;
 }
 
 /* The place that the link at `place` leads to, instead of it. */
-static long follow_place(struct door_request *request, struct place *place, struct place *next)
+static long follow_place(struct notify_request *request, struct target *place, struct target *next)
 {
     if (follow(place, request->text) == 0)
-        return place->is_inside ? -EAGAIN : DOOR_CONTINUE; /* none, or one that is gone again */
+        return place->is_inside ? -EAGAIN : NOTIFY_CONTINUE; /* none, or one that is gone again */
     if (strncmp(place->path, "/proc/", 6) == 0)
-        return DOOR_CONTINUE; /* links of /proc lead where their words do not */
-    return place_find_from(next, place->parent_fd, request->text);
+        return NOTIFY_CONTINUE; /* links of /proc lead where their words do not */
+    return target_find_from(next, place->parent_fd, request->text);
 }
 
-/* The descriptor; DOOR_CONTINUE; or -errno. */
-static long open_for(struct door_request *request, int flags)
+/* The descriptor; NOTIFY_CONTINUE; or -errno. */
+static long open_for(struct notify_request *request, int flags)
 {
-    struct place places[2];
-    struct place *place = &places[0];
+    struct target places[2];
+    struct target *place = &places[0];
 
-    if (flags & O_PATH || strcmp(request->text, "/dev/null") == 0)
-        return DOOR_CONTINUE;
+    request->needs_no_look =
+        strcmp(request->text, "/dev/null") == 0 || is_in_own_tmp(request->text);
+    if (flags & O_PATH || request->needs_no_look)
+        return NOTIFY_CONTINUE;
     if ((flags & O_TMPFILE) == O_TMPFILE) {
-        door_umask_take(request->asked);
+        notify_umask_take(request->asked);
         return open_unnamed(request, flags);
     }
     places[1].parent_fd = -1;
-    long r = place_find(place, request->asked, request->directory, request->text);
+    long r = target_find(place, request->asked, request->directory, request->text);
     for (unsigned n_links = 0; r == 0; n_links++) {
-        struct place *next = &places[place == &places[0]];
+        struct target *next = &places[place == &places[0]];
 
         r = try_place(request, place, flags);
         if (r != -ELOOP || !may_follow(flags))
             break;
         if (n_links == MAX_LINKS) {
-            r = place->is_inside ? r : DOOR_CONTINUE;
+            r = place->is_inside ? r : NOTIFY_CONTINUE;
             break;
         }
         r = follow_place(request, place, next);
         if (r == 0) {
-            place_done(place);
+            target_done(place);
             place = next;
         } else if (r == -EAGAIN) {
             r = 0;
         }
     }
-    place_done(&places[0]);
-    place_done(&places[1]);
+    target_done(&places[0]);
+    target_done(&places[1]);
     return r;
 }
 
-void door_open(struct door_request *request)
+void notify_open(struct notify_request *request)
 {
     int flags = (int)request->flags;
-    long r = open_for(request, flags & ~O_CLOEXEC);
 
+    /* What is there already is where it was judged: what is protected does not move. */
+    notify_lock_want(flags & O_CREAT ? NOTIFY_LOCK_SHARED : NOTIFY_LOCK_NONE);
+    long r = notify_let_go(request, open_for(request, flags & ~O_CLOEXEC));
     if (r == -EINPROGRESS)
         return;
-    if (r < 0 || r == DOOR_CONTINUE) {
-        door_will_answer(request->asked, r);
-        door_answer(request->asked->id, r);
+    if (r < 0 || r == NOTIFY_CONTINUE) {
+        if (r == NOTIFY_CONTINUE && request->needs_no_look)
+            notify_will_go_on(request->asked);
+        else
+            notify_will_answer(request->asked, r);
+        notify_answer(request->asked->id, r);
         return;
     }
-    door_answer_descriptor(request->asked, (int)r, flags & O_CLOEXEC);
+    notify_answer_descriptor(request->asked, (int)r, flags & O_CLOEXEC);
 }
 
 /* The caller's limit on file sizes is not ours; as in the kernel, it stops a file from growing. */
-static long check_size(const struct door_request *request, uint64_t size)
+static long check_size(const struct notify_request *request, uint64_t size)
 {
     struct {
         uint64_t soft, hard;
@@ -331,20 +426,20 @@ static long check_size(const struct door_request *request, uint64_t size)
 
     if (r < 0 || request->extra <= size || request->extra <= limit.soft)
         return r;
-    door_note(
-        &(struct door_denial){ .op = RECORD_FILE_SIZE, .nr = -1, .error = EFBIG, .rule = -1 });
+    notify_note(
+        &(struct notify_denial){ .op = DENIAL_FILE_SIZE, .nr = -1, .error = EFBIG, .rule = -1 });
     (void)raw(SYS_tkill, request->asked->pid, SIGXFSZ);
     return -EFBIG;
 }
 
-long door_truncate(struct door_request *request)
+long notify_truncate(struct notify_request *request)
 {
     struct stat st;
 
     if ((int64_t)request->extra < 0)
         return -EINVAL;
     long fd = open_for(request, O_WRONLY | O_NONBLOCK);
-    if (fd < 0 || fd == DOOR_CONTINUE)
+    if (fd < 0 || fd == NOTIFY_CONTINUE)
         return fd == -ENXIO ? -EINVAL : fd;
     long r = raw(SYS_fstat, fd, &st);
     if (r == 0 && !S_ISREG(st.st_mode))

@@ -1,4 +1,4 @@
-#include "door_project.h"
+#include "root_view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,67 +9,67 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "jail/project_view.h"
-#include "jail/protocol.h"
+#include "init/protocol.h"
+#include "init/root_entries.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
 #define EVENTS_SIZE  16384
 #define PAIR_WAIT_NS 20000000 /* the second half of a move comes right after the first */
 
-static struct project_view view; /* all 0: there is no project */
+static struct root_entries view; /* all 0: there is no project */
 
-bool door_project_is_there(void)
+bool notify_root_view_is_there(void)
 {
-    return view.project_fd > 0;
+    return view.root_view_fd > 0;
 }
 
-int door_project_fd(void)
+int notify_root_view_fd(void)
 {
-    return view.project_fd;
+    return view.root_view_fd;
 }
 
-bool door_project_owns(const char *name)
+bool notify_root_view_owns(const char *name)
 {
-    char path[PROJECT_NAME_MAX + 1] = "/";
+    char path[ROOT_ENTRY_NAME_MAX + 1] = "/";
 
-    if (strlen(name) >= PROJECT_NAME_MAX)
+    if (strlen(name) >= ROOT_ENTRY_NAME_MAX)
         return false;
-    (void)door_append(path + 1, name);
-    return !place_is_outside(path);
+    (void)notify_append(path + 1, name);
+    return !target_is_outside(path);
 }
 
-bool door_project_hides(const char *name)
+bool notify_root_view_hides(const char *name)
 {
-    return place_is_hidden(name);
+    return target_is_hidden(name);
 }
 
-bool door_project_hide(const char *name)
+bool notify_root_view_hide(const char *name)
 {
-    return door_project_is_there() && place_hide(name) && door_project_show(name) == 0;
+    return notify_root_view_is_there() && target_hide(name) && notify_root_view_show(name) == 0;
 }
 
-long door_project_show(const char *name)
+long notify_root_view_show(const char *name)
 {
-    char path[PROJECT_NAME_MAX + 1] = "/";
+    char path[ROOT_ENTRY_NAME_MAX + 1] = "/";
     unsigned flags = 0;
 
-    if (!door_project_owns(name))
+    if (!notify_root_view_owns(name))
         return 0;
-    (void)door_append(path + 1, name);
-    if (door_project_hides(name))
-        flags |= PROJECT_HIDDEN;
-    if (place_rule(path) >= 0)
-        flags |= PROJECT_KEPT;
-    return project_view_show(&view, name, flags);
+    (void)notify_append(path + 1, name);
+    if (notify_root_view_hides(name))
+        flags |= ROOT_ENTRY_HIDDEN;
+    if (target_rule(path) >= 0)
+        flags |= ROOT_ENTRY_READ_ONLY;
+    return root_entry_show(&view, name, flags);
 }
 
-long door_project_made(const char *name, bool is_directory)
+long notify_root_view_made(const char *name, bool is_directory)
 {
-    long r = door_project_show(name);
+    long r = notify_root_view_show(name);
 
     if (r < 0) /* no room for it in the root */
-        (void)raw(SYS_unlinkat, view.project_fd, name, is_directory ? AT_REMOVEDIR : 0);
+        (void)raw(SYS_unlinkat, view.root_view_fd, name, is_directory ? AT_REMOVEDIR : 0);
     return r;
 }
 
@@ -78,13 +78,13 @@ long door_project_made(const char *name, bool is_directory)
 static void show_each(void *context, const char *name)
 {
     (void)context;
-    (void)door_project_show(name);
+    (void)notify_root_view_show(name);
 }
 
 static void show_all(void)
 {
-    (void)project_view_list(view.project_fd, show_each, NULL);
-    (void)project_view_list(view.skeleton_fd, show_each, NULL); /* what is gone */
+    (void)root_entry_list(view.root_view_fd, show_each, NULL);
+    (void)root_entry_list(view.skeleton_fd, show_each, NULL); /* what is gone */
 }
 
 static const struct inotify_event *event_at(const char *bytes, long at)
@@ -130,13 +130,13 @@ static void move_along(const char *bytes, long n, long first)
         const struct inotify_event *to = event_at(bytes, at);
 
         if (to->mask & IN_MOVED_TO && to->cookie == from->cookie && from->len && to->len &&
-            door_project_owns(from->name) && door_project_owns(to->name) &&
-            !door_project_hides(to->name))
-            (void)project_view_move(&view, from->name, to->name);
+            notify_root_view_owns(from->name) && notify_root_view_owns(to->name) &&
+            !notify_root_view_hides(to->name))
+            (void)root_entry_move(&view, from->name, to->name);
     }
 }
 
-bool door_project_changed(void)
+bool notify_root_view_changed(void)
 {
     static char bytes[EVENTS_SIZE] __attribute__((aligned(8)));
     long n = read_events(bytes);
@@ -151,19 +151,19 @@ bool door_project_changed(void)
         if (event->mask & IN_Q_OVERFLOW)
             show_all();
         else if (event->len)
-            (void)door_project_show(event->name);
+            (void)notify_root_view_show(event->name);
     }
     return n > 0;
 }
 
-bool door_project_start(void)
+bool notify_root_view_start(void)
 {
     long root = raw(SYS_openat, AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (root < 0)
         return false;
     view.root_fd = (int)root;
-    view.project_fd = PROTOCOL_PROJECT_FD;
+    view.root_view_fd = PROTOCOL_ROOT_VIEW_FD;
     view.skeleton_fd = PROTOCOL_SKELETON_FD;
     show_all();
     return true;
@@ -176,11 +176,11 @@ static bool is_same_file(int a_fd, const char *a, int b_fd, const char *b)
     struct stat x;
     struct stat y;
 
-    return project_view_look(a_fd, a, &x) == 0 && project_view_look(b_fd, b, &y) == 0 &&
+    return root_entry_look(a_fd, a, &x) == 0 && root_entry_look(b_fd, b, &y) == 0 &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-long door_project_directory(const struct place *place)
+long notify_root_view_directory(const struct target *place)
 {
     struct kernel_open_how how = {
         .flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
@@ -192,13 +192,13 @@ long door_project_directory(const struct place *place)
     struct stat there;
 
     if (place->is_top)
-        return raw(SYS_fcntl, view.project_fd, F_DUPFD_CLOEXEC, 3);
-    if (!door_project_is_there() || !place_is_in_project(place->path) || n < 3 ||
+        return raw(SYS_fcntl, view.root_view_fd, F_DUPFD_CLOEXEC, 3);
+    if (!notify_root_view_is_there() || !target_is_in_root_view(place->path) || n < 3 ||
         n - 1 >= sizeof path)
         return -EXDEV;
     memcpy(path, place->path + 1, n - 2); /* less both slashes */
     path[n - 2] = '\0';
-    long fd = raw(NR_OPENAT2, view.project_fd, path, &how, sizeof how);
+    long fd = raw(NR_OPENAT2, view.root_view_fd, path, &how, sizeof how);
     if (fd < 0)
         return -EXDEV;
     if (raw(SYS_fstat, place->parent_fd, &here) == 0 && raw(SYS_fstat, fd, &there) == 0 &&
@@ -279,12 +279,12 @@ static bool has_mounts_below(const char *path)
 
 static bool holds_later;
 
-void door_project_hold_later(void)
+void notify_root_view_hold_later(void)
 {
     holds_later = true;
 }
 
-bool door_project_holds_later(const char *path)
+bool notify_root_view_holds_later(const char *path)
 {
     return holds_later && has_mounts_below(path);
 }
@@ -293,45 +293,45 @@ static bool is_directory(int directory_fd, const char *name)
 {
     struct stat st;
 
-    return project_view_look(directory_fd, name, &st) == 0 && S_ISDIR(st.st_mode);
+    return root_entry_look(directory_fd, name, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* A link at the top is shown as a copy. */
-static bool is_shown_link(const struct place *place)
+static bool is_shown_link(const struct target *place)
 {
     struct stat st;
 
-    return place->is_top && !door_project_hides(place->name) &&
-           project_view_look(view.project_fd, place->name, &st) == 0 && S_ISLNK(st.st_mode);
+    return place->is_top && !notify_root_view_hides(place->name) &&
+           root_entry_look(view.root_view_fd, place->name, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
 /* What is shown at the place is what the project has there: no mask lies on it. */
-static bool is_shown(const struct place *place, int directory_fd)
+static bool is_shown(const struct target *place, int directory_fd)
 {
     return is_shown_link(place) ||
            is_same_file(place->parent_fd, place->name, directory_fd, place->name);
 }
 
 /* Nor below it. */
-static bool is_bare(const struct place *place, int directory_fd)
+static bool is_bare(const struct target *place, int directory_fd)
 {
     if (!is_shown(place, directory_fd))
         return false;
     return !is_directory(directory_fd, place->name) || !has_mounts_below(place->path);
 }
 
-long door_project_rename(const struct place *from, const struct place *to, unsigned flags)
+long notify_root_view_rename(const struct target *from, const struct target *to, unsigned flags)
 {
     struct stat st;
-    long from_fd = door_project_directory(from);
-    long to_fd = from_fd < 0 ? from_fd : door_project_directory(to);
+    long from_fd = notify_root_view_directory(from);
+    long to_fd = from_fd < 0 ? from_fd : notify_root_view_directory(to);
     long r = to_fd < 0 ? to_fd : 0;
 
     if (r == 0)
-        r = project_view_look((int)from_fd, from->name, &st);
+        r = root_entry_look((int)from_fd, from->name, &st);
     if (r == 0 && !is_bare(from, (int)from_fd))
         r = -EXDEV;
-    if (r == 0 && project_view_look((int)to_fd, to->name, &st) == 0 && !is_bare(to, (int)to_fd))
+    if (r == 0 && root_entry_look((int)to_fd, to->name, &st) == 0 && !is_bare(to, (int)to_fd))
         r = -EXDEV;
     if (r == 0)
         r = raw(SYS_renameat2, from_fd, from->name, to_fd, to->name, flags);
@@ -342,16 +342,16 @@ long door_project_rename(const struct place *from, const struct place *to, unsig
     return r;
 }
 
-long door_project_link(const struct place *from, const struct place *to)
+long notify_root_view_link(const struct target *from, const struct target *to)
 {
-    long from_fd = door_project_directory(from);
-    long to_fd = from_fd < 0 ? from_fd : door_project_directory(to);
+    long from_fd = notify_root_view_directory(from);
+    long to_fd = from_fd < 0 ? from_fd : notify_root_view_directory(to);
     long r = to_fd < 0 ? to_fd : 0;
 
     struct stat st;
 
     if (r == 0)
-        r = project_view_look((int)from_fd, from->name, &st);
+        r = root_entry_look((int)from_fd, from->name, &st);
     if (r == 0 && !is_shown(from, (int)from_fd))
         r = -EXDEV;
     if (r == 0)
@@ -364,36 +364,37 @@ long door_project_link(const struct place *from, const struct place *to)
 }
 
 /* Room is made beforehand: what has happened in the project must be seen in the root as well. */
-long door_project_may_rename(const struct place *from, const struct place *to, bool is_exchange)
+long notify_root_view_may_rename(const struct target *from, const struct target *to,
+                                 bool is_exchange)
 {
     if (is_exchange)
         return is_bare(from, from->act_fd) && is_bare(to, to->act_fd) ? 0 : -EBUSY;
-    return is_directory(from->act_fd, from->name) ? project_view_reserve(&view, to->name) : 0;
+    return is_directory(from->act_fd, from->name) ? root_entry_reserve(&view, to->name) : 0;
 }
 
 /* A directory moves with the masks in it. If it cannot, it goes back; or else the box ends. */
-static long move_directory(const struct place *from, const struct place *to)
+static long move_directory(const struct target *from, const struct target *to)
 {
-    long r = project_view_move(&view, from->name, to->name);
+    long r = root_entry_move(&view, from->name, to->name);
 
     if (r == 0 || !has_mounts_below(from->path))
         return 0;
-    if (raw(SYS_renameat2, view.project_fd, to->name, view.project_fd, from->name,
+    if (raw(SYS_renameat2, view.root_view_fd, to->name, view.root_view_fd, from->name,
             RENAME_NOREPLACE) < 0)
         for (;;)
             (void)raw(SYS_exit_group, 1);
     return r;
 }
 
-long door_project_renamed(const struct place *from, const struct place *to, bool is_exchange)
+long notify_root_view_renamed(const struct target *from, const struct target *to, bool is_exchange)
 {
     long r = 0;
 
     if (from->is_top && to->is_top && !is_exchange && is_directory(to->act_fd, to->name))
         r = move_directory(from, to);
     if (to->is_top)
-        (void)door_project_show(to->name);
+        (void)notify_root_view_show(to->name);
     if (from->is_top)
-        (void)door_project_show(from->name);
+        (void)notify_root_view_show(from->name);
     return r;
 }

@@ -1,4 +1,4 @@
-#include "door_watch.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +8,11 @@
 #include <sys/resource.h>
 #include <sys/vfs.h>
 
-#include "jail/door_address.h"
-#include "jail/door_ended.h"
-#include "jail/door_find.h"
-#include "jail/door_record.h"
-#include "jail/protocol.h"
+#include "init/notify/address.h"
+#include "init/notify/denial.h"
+#include "init/notify/ended.h"
+#include "init/notify/find.h"
+#include "init/protocol.h"
 #include "sys/raw.h"
 
 #define NR_FACCESSAT2 439
@@ -53,66 +53,66 @@ enum watch_kind {
 static const struct watched {
     int nr;
     enum watch_kind kind;
-    enum record_op op;
+    enum denial_op op;
     signed char directory, path, directory2, path2, flags, mode;
     int implied_flags;
 } calls[] = {
 #ifdef SYS_open
-    { SYS_open, OPENS, RECORD_READ, NO, 0, NO, NO, 1, 2, 0 },
-    { SYS_creat, OPENS, RECORD_READ, NO, 0, NO, NO, NO, 1, O_CREAT | O_WRONLY | O_TRUNC },
-    { SYS_mkdir, MAKES, RECORD_CREATE, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_mknod, MAKES, RECORD_CREATE, NO, 0, NO, NO, NO, 1, 0 },
-    { SYS_rename, MOVES, RECORD_RENAME, NO, 0, NO, 1, NO, NO, 0 },
-    { SYS_link, MAKES, RECORD_CREATE, NO, 1, NO, NO, NO, NO, 0 },
-    { SYS_symlink, MAKES, RECORD_CREATE, NO, 1, NO, NO, NO, NO, 0 },
-    { SYS_unlink, REMOVES, RECORD_DELETE, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_rmdir, REMOVES, RECORD_DELETE, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_chmod, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, 1, 0 },
-    { SYS_chown, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_lchown, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
-    { SYS_utime, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_utimes, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_futimesat, CHANGES, RECORD_CHMOD, 0, 1, NO, NO, NO, NO, 0 },
-    { SYS_stat, LOOKS, RECORD_READ, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_lstat, LOOKS, RECORD_READ, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
-    { SYS_access, LOOKS, RECORD_READ, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_readlink, LOOKS, RECORD_READ, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
+    { SYS_open, OPENS, DENIAL_READ, NO, 0, NO, NO, 1, 2, 0 },
+    { SYS_creat, OPENS, DENIAL_READ, NO, 0, NO, NO, NO, 1, O_CREAT | O_WRONLY | O_TRUNC },
+    { SYS_mkdir, MAKES, DENIAL_CREATE, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_mknod, MAKES, DENIAL_CREATE, NO, 0, NO, NO, NO, 1, 0 },
+    { SYS_rename, MOVES, DENIAL_RENAME, NO, 0, NO, 1, NO, NO, 0 },
+    { SYS_link, MAKES, DENIAL_CREATE, NO, 1, NO, NO, NO, NO, 0 },
+    { SYS_symlink, MAKES, DENIAL_CREATE, NO, 1, NO, NO, NO, NO, 0 },
+    { SYS_unlink, REMOVES, DENIAL_DELETE, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_rmdir, REMOVES, DENIAL_DELETE, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_chmod, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, 1, 0 },
+    { SYS_chown, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_lchown, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
+    { SYS_utime, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_utimes, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_futimesat, CHANGES, DENIAL_CHMOD, 0, 1, NO, NO, NO, NO, 0 },
+    { SYS_stat, LOOKS, DENIAL_READ, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_lstat, LOOKS, DENIAL_READ, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
+    { SYS_access, LOOKS, DENIAL_READ, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_readlink, LOOKS, DENIAL_READ, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
 #endif
-    { SYS_openat, OPENS, RECORD_READ, 0, 1, NO, NO, 2, 3, 0 },
-    { SYS_mkdirat, MAKES, RECORD_CREATE, 0, 1, NO, NO, NO, NO, 0 },
-    { SYS_mknodat, MAKES, RECORD_CREATE, 0, 1, NO, NO, NO, 2, 0 },
+    { SYS_openat, OPENS, DENIAL_READ, 0, 1, NO, NO, 2, 3, 0 },
+    { SYS_mkdirat, MAKES, DENIAL_CREATE, 0, 1, NO, NO, NO, NO, 0 },
+    { SYS_mknodat, MAKES, DENIAL_CREATE, 0, 1, NO, NO, NO, 2, 0 },
 #ifdef SYS_renameat
-    { SYS_renameat, MOVES, RECORD_RENAME, 0, 1, 2, 3, NO, NO, 0 },
+    { SYS_renameat, MOVES, DENIAL_RENAME, 0, 1, 2, 3, NO, NO, 0 },
 #endif
-    { SYS_renameat2, MOVES, RECORD_RENAME, 0, 1, 2, 3, NO, NO, 0 },
-    { SYS_linkat, MAKES, RECORD_CREATE, 2, 3, NO, NO, NO, NO, 0 },
-    { SYS_symlinkat, MAKES, RECORD_CREATE, 1, 2, NO, NO, NO, NO, 0 },
-    { SYS_unlinkat, REMOVES, RECORD_DELETE, 0, 1, NO, NO, NO, NO, 0 },
-    { SYS_truncate, OPENS, RECORD_WRITE, NO, 0, NO, NO, NO, NO, O_WRONLY },
-    { SYS_fchmodat, CHANGES, RECORD_CHMOD, 0, 1, NO, NO, NO, 2, 0 },
-    { NR_FCHMODAT2, CHANGES, RECORD_CHMOD, 0, 1, NO, NO, 3, 2, 0 },
-    { SYS_fchownat, CHANGES, RECORD_CHMOD, 0, 1, NO, NO, 4, NO, 0 },
-    { SYS_utimensat, CHANGES, RECORD_CHMOD, 0, 1, NO, NO, 3, NO, 0 },
-    { SYS_setxattr, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_lsetxattr, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
-    { SYS_removexattr, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_lremovexattr, CHANGES, RECORD_CHMOD, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
-    { SYS_execve, EXECUTES, RECORD_EXEC, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_execveat, EXECUTES, RECORD_EXEC, 0, 1, NO, NO, 4, NO, 0 },
-    { SYS_newfstatat, LOOKS, RECORD_READ, 0, 1, NO, NO, 3, NO, 0 },
-    { SYS_statx, LOOKS, RECORD_READ, 0, 1, NO, NO, 2, NO, 0 },
-    { SYS_faccessat, LOOKS, RECORD_READ, 0, 1, NO, NO, NO, NO, 0 },
-    { NR_FACCESSAT2, LOOKS, RECORD_READ, 0, 1, NO, NO, 3, NO, 0 },
-    { SYS_readlinkat, LOOKS, RECORD_READ, 0, 1, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
-    { SYS_chdir, LOOKS, RECORD_READ, NO, 0, NO, NO, NO, NO, 0 },
-    { SYS_bind, BINDS, RECORD_BIND, NO, NO, NO, NO, NO, NO, 0 },
-    { SYS_sendto, SENDS, RECORD_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
-    { SYS_sendmsg, SENDS_MESSAGE, RECORD_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
-    { SYS_sendmmsg, SENDS_MESSAGE, RECORD_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
-    { SYS_umask, PASSES, RECORD_CREATE, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_renameat2, MOVES, DENIAL_RENAME, 0, 1, 2, 3, NO, NO, 0 },
+    { SYS_linkat, MAKES, DENIAL_CREATE, 2, 3, NO, NO, NO, NO, 0 },
+    { SYS_symlinkat, MAKES, DENIAL_CREATE, 1, 2, NO, NO, NO, NO, 0 },
+    { SYS_unlinkat, REMOVES, DENIAL_DELETE, 0, 1, NO, NO, NO, NO, 0 },
+    { SYS_truncate, OPENS, DENIAL_WRITE, NO, 0, NO, NO, NO, NO, O_WRONLY },
+    { SYS_fchmodat, CHANGES, DENIAL_CHMOD, 0, 1, NO, NO, NO, 2, 0 },
+    { NR_FCHMODAT2, CHANGES, DENIAL_CHMOD, 0, 1, NO, NO, 3, 2, 0 },
+    { SYS_fchownat, CHANGES, DENIAL_CHMOD, 0, 1, NO, NO, 4, NO, 0 },
+    { SYS_utimensat, CHANGES, DENIAL_CHMOD, 0, 1, NO, NO, 3, NO, 0 },
+    { SYS_setxattr, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_lsetxattr, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
+    { SYS_removexattr, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_lremovexattr, CHANGES, DENIAL_CHMOD, NO, 0, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
+    { SYS_execve, EXECUTES, DENIAL_EXEC, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_execveat, EXECUTES, DENIAL_EXEC, 0, 1, NO, NO, 4, NO, 0 },
+    { SYS_newfstatat, LOOKS, DENIAL_READ, 0, 1, NO, NO, 3, NO, 0 },
+    { SYS_statx, LOOKS, DENIAL_READ, 0, 1, NO, NO, 2, NO, 0 },
+    { SYS_faccessat, LOOKS, DENIAL_READ, 0, 1, NO, NO, NO, NO, 0 },
+    { NR_FACCESSAT2, LOOKS, DENIAL_READ, 0, 1, NO, NO, 3, NO, 0 },
+    { SYS_readlinkat, LOOKS, DENIAL_READ, 0, 1, NO, NO, NO, NO, AT_SYMLINK_NOFOLLOW },
+    { SYS_chdir, LOOKS, DENIAL_READ, NO, 0, NO, NO, NO, NO, 0 },
+    { SYS_bind, BINDS, DENIAL_BIND, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_sendto, SENDS, DENIAL_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_sendmsg, SENDS_MESSAGE, DENIAL_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_sendmmsg, SENDS_MESSAGE, DENIAL_CONNECT, NO, NO, NO, NO, NO, NO, 0 },
+    { SYS_umask, PASSES, DENIAL_CREATE, NO, NO, NO, NO, NO, NO, 0 },
 };
 
-void door_watch_start(bool writes, bool lookups, bool own_network)
+void notify_watch_start(bool writes, bool lookups, bool own_network)
 {
     watches_writes = writes;
     watches_lookups = lookups;
@@ -131,10 +131,10 @@ static const struct watched *find_call(int nr)
 struct look {
     const struct seccomp_notif *asked;
     const struct watched *call;
-    enum record_op op;
+    enum denial_op op;
     int flags;
-    char text[DOOR_FIND_MAX]; /* as the caller wrote it */
-    char path[DOOR_FIND_MAX]; /* where that leads in the box */
+    char text[NOTIFY_FIND_MAX]; /* as the caller wrote it */
+    char path[NOTIFY_FIND_MAX]; /* where that leads in the box */
 };
 
 static uint64_t argument(const struct look *look, int index, uint64_t otherwise)
@@ -144,8 +144,8 @@ static uint64_t argument(const struct look *look, int index, uint64_t otherwise)
 
 static bool read_path(struct look *look, int index)
 {
-    return door_read_string(look->asked, argument(look, index, 0), look->text, sizeof look->text) >
-           0;
+    return notify_read_string(look->asked, argument(look, index, 0), look->text,
+                              sizeof look->text) > 0;
 }
 
 static void ask(const struct look *look, int error, int value)
@@ -153,12 +153,12 @@ static void ask(const struct look *look, int error, int value)
     if (look->path[0] != '/' || strcmp(look->path, "/proc") == 0 ||
         strncmp(look->path, "/proc/", 6) == 0)
         return; /* the one that init sees is another than the caller's */
-    door_ask(&(struct door_denial){ .op = look->op,
-                                    .nr = look->call->nr,
-                                    .error = error,
-                                    .rule = -1,
-                                    .value = value,
-                                    .text = look->path });
+    notify_ask(&(struct notify_denial){ .op = look->op,
+                                        .nr = look->call->nr,
+                                        .error = error,
+                                        .rule = -1,
+                                        .value = value,
+                                        .text = look->path });
 }
 
 static bool is_read_only(long fd)
@@ -187,15 +187,15 @@ static int directory_of(const struct look *look, int index)
 /* What a name in its directory will answer. `makes`: it is to come into being there. */
 static int judge_name(struct look *look, int directory, bool makes)
 {
-    static char above[DOOR_FIND_MAX];
+    static char above[NOTIFY_FIND_MAX];
     char name[256];
     struct statx st;
     int error = 0;
 
-    if (!door_find_split(look->text, above, name))
+    if (!notify_find_split(look->text, above, name))
         return 0;
-    long fd = door_find(look->asked, directory, above, true, look->path);
-    if (!door_find_append(look->path, name)) {
+    long fd = notify_find(look->asked, directory, above, true, look->path);
+    if (!notify_find_append(look->path, name)) {
         error = 0;
     } else if (fd < 0) {
         error = fd == -ENOENT || fd == -EACCES ? (int)-fd : 0;
@@ -250,17 +250,17 @@ static void look_open(struct look *look)
     int directory = directory_of(look, look->call->directory);
     int error;
 
-    look->op = writes ? RECORD_WRITE : RECORD_READ;
-    long fd = door_find(look->asked, directory, look->text, follow, look->path);
+    look->op = writes ? DENIAL_WRITE : DENIAL_READ;
+    long fd = notify_find(look->asked, directory, look->text, follow, look->path);
     if (fd >= 0) {
         error = judge_open_object(look, fd, writes);
         (void)raw(SYS_close, fd);
     } else if (fd == -ENOENT && look->flags & O_CREAT) {
-        look->op = RECORD_CREATE;
+        look->op = DENIAL_CREATE;
         error = judge_name(look, directory, true);
     } else {
         if (look->flags & O_CREAT) /* the supervisor knows whether it is there */
-            look->op = RECORD_CREATE;
+            look->op = DENIAL_CREATE;
         error = fd == -ENOENT || fd == -EACCES ? (int)-fd : 0;
     }
     if (error)
@@ -286,8 +286,8 @@ static void look_object(struct look *look)
 {
     struct statx st;
     int error = 0;
-    long fd = door_find(look->asked, directory_of(look, look->call->directory), look->text,
-                        !(look->flags & AT_SYMLINK_NOFOLLOW), look->path);
+    long fd = notify_find(look->asked, directory_of(look, look->call->directory), look->text,
+                          !(look->flags & AT_SYMLINK_NOFOLLOW), look->path);
 
     if (fd == -ENOENT || fd == -EACCES)
         error = (int)-fd;
@@ -306,20 +306,20 @@ static void look_object(struct look *look)
 /* Addresses of a network that the box has of its own, and that reaches nobody. */
 static void look_address(struct look *look, uint64_t at, uint32_t length)
 {
-    _Alignas(8) char address[DOOR_ADDRESS_MAX];
+    _Alignas(8) char address[NOTIFY_ADDRESS_MAX];
 
     memset(address, 0, sizeof address);
     if (!has_own_network || length > sizeof address ||
-        door_read_memory(look->asked, at, address, length) < 0 ||
-        !door_address_print(address, length, look->path))
+        notify_read_memory(look->asked, at, address, length) < 0 ||
+        !notify_address_print(address, length, look->path))
         return;
-    long r = door_address_try(look->op, address, length);
+    long r = notify_address_try(look->op, address, length);
     if (r == -ENETUNREACH || r == -EADDRNOTAVAIL)
-        door_note(&(struct door_denial){ .op = look->op,
-                                         .nr = look->call->nr,
-                                         .error = (int)-r,
-                                         .rule = -1,
-                                         .text = look->path });
+        notify_note(&(struct notify_denial){ .op = look->op,
+                                             .nr = look->call->nr,
+                                             .error = (int)-r,
+                                             .rule = -1,
+                                             .text = look->path });
 }
 
 /* Both calls begin with a message; of several, the first is looked at. */
@@ -330,7 +330,7 @@ static void look_message(struct look *look)
         uint32_t length;
     } begin = { 0 };
 
-    if (door_read_memory(look->asked, look->asked->data.args[1], &begin, sizeof begin) == 0 &&
+    if (notify_read_memory(look->asked, look->asked->data.args[1], &begin, sizeof begin) == 0 &&
         begin.name && begin.length)
         look_address(look, begin.name, begin.length);
 }
@@ -353,20 +353,21 @@ static const struct {
 } others[] = { { SYS_statfs, 0 },    { SYS_getxattr, 0 },   { SYS_lgetxattr, 0 },
                { SYS_listxattr, 0 }, { SYS_llistxattr, 0 }, { SYS_inotify_add_watch, 1 } };
 
-static bool describe_other(const struct seccomp_notif *asked, struct door_watch_call *out)
+static bool describe_other(const struct seccomp_notif *asked, struct notify_watch_call *out)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].nr == asked->data.nr) {
-            out->op = RECORD_READ;
+            out->op = DENIAL_READ;
             out->is_look = true;
             out->n_paths = 1;
-            out->paths[0] = (struct door_watch_path){ AT_FDCWD, asked->data.args[others[i].path] };
+            out->paths[0] =
+                (struct notify_watch_path){ AT_FDCWD, asked->data.args[others[i].path] };
             return true;
         }
     return false;
 }
 
-bool door_watch_describe(const struct seccomp_notif *asked, struct door_watch_call *out)
+bool notify_watch_describe(const struct seccomp_notif *asked, struct notify_watch_call *out)
 {
     struct look look;
 
@@ -375,17 +376,17 @@ bool door_watch_describe(const struct seccomp_notif *asked, struct door_watch_ca
         return describe_other(asked, out);
     bool is_read = look.call->kind == LOOKS || (look.call->kind == OPENS && !opens_to_write(&look));
     out->op = look.call->kind != OPENS || is_read ? look.op
-              : look.flags & O_CREAT              ? RECORD_CREATE
-                                                  : RECORD_WRITE;
+              : look.flags & O_CREAT              ? DENIAL_CREATE
+                                                  : DENIAL_WRITE;
     out->writes = !is_read;
     out->is_look = look.call->kind == LOOKS;
     out->paths[out->n_paths++] =
-        (struct door_watch_path){ directory_of(&look, look.call->directory),
-                                  argument(&look, look.call->path, 0) };
+        (struct notify_watch_path){ directory_of(&look, look.call->directory),
+                                    argument(&look, look.call->path, 0) };
     if (look.call->path2 != NO)
         out->paths[out->n_paths++] =
-            (struct door_watch_path){ directory_of(&look, look.call->directory2),
-                                      argument(&look, look.call->path2, 0) };
+            (struct notify_watch_path){ directory_of(&look, look.call->directory2),
+                                        argument(&look, look.call->path2, 0) };
     return true;
 }
 
@@ -398,15 +399,15 @@ static void look_descriptors(const struct look *look)
     struct statx st;
     char path[64];
 
-    door_proc_path(look->asked, "/fd", path);
+    notify_proc_path(look->asked, "/fd", path);
     if (raw(SYS_prlimit64, look->asked->pid, RLIMIT_NOFILE, NULL, &limit) == 0 &&
         raw(SYS_statx, AT_FDCWD, path, 0, STATX_SIZE, &st) == 0 && st.stx_size > 0 &&
         st.stx_size >= limit.soft)
-        door_note(&(struct door_denial){ .op = RECORD_OPEN_FILES,
-                                         .nr = -1,
-                                         .error = EMFILE,
-                                         .rule = -1,
-                                         .value = (int)limit.soft });
+        notify_note(&(struct notify_denial){ .op = DENIAL_OPEN_FILES,
+                                             .nr = -1,
+                                             .error = EMFILE,
+                                             .rule = -1,
+                                             .value = (int)limit.soft });
 }
 
 static void look_by_kind(struct look *look)
@@ -433,7 +434,7 @@ static void look_by_kind(struct look *look)
             look_move(look);
         break;
     case EXECUTES:
-        door_ended_take(look->asked);
+        notify_ended_take(look->asked);
         if (read_path(look, look->call->path))
             look_object(look);
         break;
@@ -456,7 +457,7 @@ static void look_by_kind(struct look *look)
     }
 }
 
-void door_watch_look(const struct seccomp_notif *asked)
+void notify_watch_look(const struct seccomp_notif *asked)
 {
     static struct look look;
 
@@ -465,7 +466,7 @@ void door_watch_look(const struct seccomp_notif *asked)
             look_by_kind(&look);
 }
 
-/* Those are refused: seccomp_rules.h. */
+/* Those are refused: plan/seccomp/rules.h. */
 static bool makes_setuid(const struct look *look)
 {
     bool makes = look->call->kind != OPENS || look->flags & (O_CREAT | UNNAMED_FILE_ALONE);
@@ -473,18 +474,18 @@ static bool makes_setuid(const struct look *look)
     return look->call->mode != NO && makes && argument(look, look->call->mode, 0) & SETUID_BITS;
 }
 
-bool door_watch_serve(const struct seccomp_notif *asked)
+bool notify_watch_serve(const struct seccomp_notif *asked)
 {
     static struct look look;
 
     if (!watches_writes || !fill(&look, asked) || makes_setuid(&look))
         return false;
     look_by_kind(&look);
-    door_answer(asked->id, DOOR_CONTINUE);
+    notify_answer(asked->id, NOTIFY_CONTINUE);
     return true;
 }
 
-void door_watch_failed(const struct seccomp_notif *asked, int error)
+void notify_watch_failed(const struct seccomp_notif *asked, int error)
 {
     static struct look look;
 
@@ -495,12 +496,12 @@ void door_watch_failed(const struct seccomp_notif *asked, int error)
     if ((error != EROFS && error != EACCES && error != EBUSY) || !read_path(&look, look.call->path))
         return;
     if (look.call->kind == OPENS)
-        look.op = look.flags & (O_WRONLY | O_RDWR | O_TRUNC | O_CREAT) ? RECORD_WRITE : RECORD_READ;
+        look.op = look.flags & (O_WRONLY | O_RDWR | O_TRUNC | O_CREAT) ? DENIAL_WRITE : DENIAL_READ;
     long fd =
-        door_find(asked, directory_of(&look, look.call->directory), look.text, true, look.path);
+        notify_find(asked, directory_of(&look, look.call->directory), look.text, true, look.path);
     if (fd >= 0)
         (void)raw(SYS_close, fd);
     else if (look.call->kind == OPENS && look.flags & O_CREAT)
-        look.op = RECORD_CREATE;
+        look.op = DENIAL_CREATE;
     ask(&look, error, 0);
 }

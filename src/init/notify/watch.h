@@ -1,5 +1,5 @@
 /*
- * door_watch.h - calls that go on in the kernel, looked at on their way
+ * watch.h - calls that go on in the kernel, looked at on their way
  *
  * The kernel tells nobody that a call has failed. So init looks, while the caller sleeps in the call,
  * at what it would find: is it there, may it be read, is the mount read-only? What will fail is told
@@ -12,34 +12,30 @@
 
 #include <stdbool.h>
 
-#include "jail/door_call.h"
-#include "jail/record_op.h"
-
-/* How much is watched. */
-#define DOOR_WATCH_WRITES  'w'
-#define DOOR_WATCH_LOOKUPS 'l'
+#include "init/denial_op.h"
+#include "init/notify/call.h"
 
 /* What a call is about, for whoever else sees it. */
-struct door_watch_path {
+struct notify_watch_path {
     int directory; /* a descriptor of the caller's, or AT_FDCWD */
     uint64_t address;
 };
-struct door_watch_call {
-    enum record_op op;
-    bool writes;  /* one that DOOR_WATCH_WRITES looks at */
+struct notify_watch_call {
+    enum denial_op op;
+    bool writes;  /* one that is looked at where writes are watched */
     bool is_look; /* nothing was to be opened */
-    struct door_watch_path paths[2];
+    struct notify_watch_path paths[2];
     unsigned n_paths;
 };
-bool door_watch_describe(const struct seccomp_notif *asked, struct door_watch_call *out);
+bool notify_watch_describe(const struct seccomp_notif *asked, struct notify_watch_call *out);
 
-void door_watch_start(bool writes, bool lookups, bool has_own_network);
+void notify_watch_start(bool writes, bool lookups, bool has_own_network);
 
 /* True if the call is one of these, and has been answered: it may go on. */
-bool door_watch_serve(const struct seccomp_notif *asked);
+bool notify_watch_serve(const struct seccomp_notif *asked);
 
 /* The same without the answer, for calls that others let through. */
-void door_watch_look(const struct seccomp_notif *asked);
+void notify_watch_look(const struct seccomp_notif *asked);
 
 /* A call that init did on behalf, or was to do, will fail with this (positive) errno. */
-void door_watch_failed(const struct seccomp_notif *asked, int error);
+void notify_watch_failed(const struct seccomp_notif *asked, int error);

@@ -1,4 +1,4 @@
-#include "door_trap.h"
+#include "serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,11 +6,11 @@
 #include <sched.h>
 #include <string.h>
 
-#include "jail/door_find.h"
-#include "jail/door_record.h"
-#include "jail/door_watch.h"
-#include "jail/protocol.h"
-#include "jail/trap.h"
+#include "init/notify/denial.h"
+#include "init/notify/find.h"
+#include "init/notify/watch.h"
+#include "init/protocol.h"
+#include "init/watchfs/watchfs.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -21,12 +21,12 @@
 #define FORMAT_DIRECTORY 0040000u
 
 static struct {
-    struct trap_fs fs;
-    struct trap_node nodes[TRAP_NODES_MAX];
+    struct watchfs_fs fs;
+    struct watchfs_node nodes[WATCHFS_NODES_MAX];
     bool skips_writes;
     long tid;
     uint32_t is_telling; /* a futex */
-} trap;
+} watchfs;
 static _Alignas(16) char stack[STACK_SIZE];
 
 /* Another stack: no C function could return on it. */
@@ -97,7 +97,7 @@ static long read_of(const struct seccomp_notif *asked, const char *name, char *t
 {
     char path[64];
 
-    door_proc_path(asked, name, path);
+    notify_proc_path(asked, name, path);
     long fd = raw(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fd;
@@ -171,14 +171,14 @@ static bool is_within(const char *path, const char *directory)
 }
 
 /* The node that a path is in or at, the innermost; NULL: it is in none. */
-static const struct trap_node *find_node(const char *path)
+static const struct watchfs_node *find_node(const char *path)
 {
-    const struct trap_node *found = NULL;
+    const struct watchfs_node *found = NULL;
 
-    for (size_t i = 0; i < trap.fs.n; i++)
-        if (is_within(path + 1, trap.fs.nodes[i].path) &&
-            (!found || strlen(trap.fs.nodes[i].path) > strlen(found->path)))
-            found = &trap.fs.nodes[i];
+    for (size_t i = 0; i < watchfs.fs.n; i++)
+        if (is_within(path + 1, watchfs.fs.nodes[i].path) &&
+            (!found || strlen(watchfs.fs.nodes[i].path) > strlen(found->path)))
+            found = &watchfs.fs.nodes[i];
     return found;
 }
 
@@ -193,90 +193,91 @@ static long copy_link(const char *link, char *out, size_t size)
 
 /*
  * One name of a path without links. Whatever is exchanged meanwhile, no link is followed, so that it
- * leads into no trap. What is mounted in a directory of the box's own lies behind nodes: there the kernel
+ * leads into no watched directory. What is mounted in a directory of the box's own lies behind nodes: there the kernel
  * is to ask nobody, and need not, for the one who asks came that way.
  */
 static long read_link(const char *path, char *out, size_t size)
 {
-    const struct trap_node *node = find_node(path);
+    const struct watchfs_node *node = find_node(path);
     bool is_itself = node && !path[1 + strlen(node->path)];
 
-    if (is_itself && node->kind == TRAP_LINK)
+    if (is_itself && node->kind == WATCHFS_LINK)
         return copy_link(node->link, out, size);
-    if (is_itself &&
-        (node->kind == TRAP_DIRECTORY || node->kind == TRAP_PLACE || node->kind == TRAP_BENEATH))
+    if (is_itself && (node->kind == WATCHFS_DIRECTORY || node->kind == WATCHFS_MOUNT_POINT ||
+                      node->kind == WATCHFS_BENEATH))
         return -EINVAL;
-    if (node && node->kind != TRAP_PLACE)
+    if (node && node->kind != WATCHFS_MOUNT_POINT)
         return -ENOENT;
     if (!node)
-        return door_find_link(path, RESOLVE_NO_SYMLINKS, out, size);
+        return notify_find_link(path, RESOLVE_NO_SYMLINKS, out, size);
     long r = -EAGAIN; /* also where somebody moves a name meanwhile */
     for (int i = 0; i < MAX_WAITS && r == -EAGAIN; i++)
-        r = door_find_link(path, RESOLVE_NO_SYMLINKS | RESOLVE_CACHED, out, size);
+        r = notify_find_link(path, RESOLVE_NO_SYMLINKS | RESOLVE_CACHED, out, size);
     return r;
 }
 
 /* The path of the call, if it leads through what was looked for; the text may be another by now. */
-static bool leads_through(const struct seccomp_notif *asked, const struct door_watch_path *path,
-                          const char *proven, char out[DOOR_FIND_MAX])
+static bool leads_through(const struct seccomp_notif *asked, const struct notify_watch_path *path,
+                          const char *proven, char out[NOTIFY_FIND_MAX])
 {
-    static struct door_find_room room;
-    static char text[DOOR_FIND_MAX];
+    static struct notify_find_room room;
+    static char text[NOTIFY_FIND_MAX];
     char link[64];
     char rest[32];
 
-    if (door_read_string(asked, path->address, text, sizeof text) <= 0)
+    if (notify_read_string(asked, path->address, text, sizeof text) <= 0)
         return false;
     *out = '\0';
     if (*text != '/') {
         if (path->directory == AT_FDCWD) {
-            door_proc_path(asked, "/cwd", link);
+            notify_proc_path(asked, "/cwd", link);
         } else {
-            (void)door_append_number(door_append(rest, "/fd/"), (unsigned)path->directory);
-            door_proc_path(asked, rest, link);
+            (void)notify_append_number(notify_append(rest, "/fd/"), (unsigned)path->directory);
+            notify_proc_path(asked, rest, link);
         }
-        long n = raw(SYS_readlinkat, AT_FDCWD, link, out, DOOR_FIND_MAX - 1);
+        long n = raw(SYS_readlinkat, AT_FDCWD, link, out, NOTIFY_FIND_MAX - 1);
         if (n <= 0)
             return false;
         out[n] = '\0';
     }
     if (*out && *out != '/')
         return false;
-    if (!door_find_append(out, text))
+    if (!notify_find_append(out, text))
         return false;
-    door_find_expand(out, &room, read_link);
+    notify_find_expand(out, &room, read_link);
     return is_within(out, proven);
 }
 
 /* ---- telling it */
 
-static void tell(const struct seccomp_notif *asked, const struct door_watch_call *call, int error,
+static void tell(const struct seccomp_notif *asked, const struct notify_watch_call *call, int error,
                  const char *path, bool is_look)
 {
     static struct protocol_denied room;
 
-    door_send(&room, EVENT_MAYBE,
-              &(struct door_denial){ .op = call->op,
-                                     .nr = asked->data.nr,
-                                     .error = error,
-                                     .rule = -1,
-                                     .value = is_look ? PROTOCOL_LOOKED : 0,
-                                     .text = path },
-              PROTOCOL_NO_SLOT);
+    notify_send(&room, EVENT_MAYBE,
+                &(struct notify_denial){ .op = call->op,
+                                         .nr = asked->data.nr,
+                                         .error = error,
+                                         .rule = -1,
+                                         .value = is_look ? PROTOCOL_LOOKED : 0,
+                                         .pid = (int)asked->pid,
+                                         .text = path },
+                PROTOCOL_NO_SLOT);
 }
 
-/* The door sees these, and tells of them by their address. */
+/* Notify sees these, and tells of them by their address. */
 static bool has_address(int nr)
 {
     return nr == SYS_connect || nr == SYS_bind || nr == SYS_sendto || nr == SYS_sendmsg ||
            nr == SYS_sendmmsg;
 }
 
-/* In a trap, or in a directory that is masked: by the call of the one who asks. */
-static bool examine_call(struct trap_touch *touch, struct seccomp_notif *asked,
-                         struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
+/* In a watched directory, or in a directory that is masked: by the call of the one who asks. */
+static bool examine_call(struct watchfs_touch *touch, struct seccomp_notif *asked,
+                         struct notify_watch_call *call, char path[NOTIFY_FIND_MAX], bool *is_look)
 {
-    static char proven[DOOR_FIND_MAX];
+    static char proven[NOTIFY_FIND_MAX];
     bool is_found = false;
 
     bool is_known = await_call(touch->pid, asked);
@@ -285,54 +286,54 @@ static bool examine_call(struct trap_touch *touch, struct seccomp_notif *asked,
     if (is_known && (has_address(asked->data.nr) ||
                      asked->data.nr == NR_OPENAT2)) /* of init, or a child of it: nobody else may */
         return false;
-    is_known = is_known && door_watch_describe(asked, call);
+    is_known = is_known && notify_watch_describe(asked, call);
     /* Who makes a name looks for it first, and there it then makes it. */
-    if (touch->node->kind == TRAP_BENEATH && (!is_known || call->writes))
+    if (touch->node->kind == WATCHFS_BENEATH && (!is_known || call->writes))
         return false;
-    if (is_known && call->writes && trap.skips_writes)
+    if (is_known && call->writes && watchfs.skips_writes)
         return false;
-    char *end = door_append(door_append(proven, "/"), touch->node->path);
+    char *end = notify_append(notify_append(proven, "/"), touch->node->path);
     if (touch->name[0])
-        (void)door_append(door_append(end, "/"), touch->name);
+        (void)notify_append(notify_append(end, "/"), touch->name);
     for (unsigned i = 0; is_known && !is_found && i < call->n_paths; i++)
         is_found = leads_through(asked, &call->paths[i], proven, path);
     if (!is_found) { /* by a link's own way, or by a call that is not known: so much is sure */
-        (void)door_append(path, proven);
-        call->op = RECORD_READ;
+        (void)notify_append(path, proven);
+        call->op = DENIAL_READ;
     }
     *is_look = !is_found || call->is_look;
     /* The kernel looks for the name and then finds the mount read-only. */
-    if (touch->node->kind != TRAP_MASK && call->op == RECORD_CREATE && strcmp(path, proven) == 0)
+    if (touch->node->kind != WATCHFS_MASK && call->op == DENIAL_CREATE && strcmp(path, proven) == 0)
         touch->error = EROFS;
     return true;
 }
 
 /* What is masked itself: the node says which, and the request what was wanted. */
-static bool examine_mask(const struct trap_touch *touch, struct door_watch_call *call,
-                         char path[DOOR_FIND_MAX], bool *is_look)
+static bool examine_mask(const struct watchfs_touch *touch, struct notify_watch_call *call,
+                         char path[NOTIFY_FIND_MAX], bool *is_look)
 {
     bool is_directory = (touch->node->mode & FORMAT_MASK) == FORMAT_DIRECTORY;
 
-    *is_look = touch->is_asked && is_directory && !(touch->wants & TRAP_WANTS_READ);
-    call->op = !touch->wants                                ? RECORD_CHMOD
-               : *is_look || touch->wants & TRAP_WANTS_READ ? RECORD_READ
-               : touch->wants & TRAP_WANTS_WRITE            ? RECORD_WRITE
-                                                            : RECORD_EXEC;
-    if (call->op == RECORD_EXEC && !touch->is_asked && trap.skips_writes)
-        return false; /* door_watch.h has told of it */
-    (void)door_append(door_append(path, "/"), touch->node->path);
+    *is_look = touch->is_asked && is_directory && !(touch->wants & WATCHFS_WANTS_READ);
+    call->op = !touch->wants                                   ? DENIAL_CHMOD
+               : *is_look || touch->wants & WATCHFS_WANTS_READ ? DENIAL_READ
+               : touch->wants & WATCHFS_WANTS_WRITE            ? DENIAL_WRITE
+                                                               : DENIAL_EXEC;
+    if (call->op == DENIAL_EXEC && !touch->is_asked && watchfs.skips_writes)
+        return false; /* init/notify/watch.h has told of it */
+    (void)notify_append(notify_append(path, "/"), touch->node->path);
     return true;
 }
 
 /* Fills in what will be told; false: nothing. */
-static bool examine(struct trap_touch *touch, struct seccomp_notif *asked,
-                    struct door_watch_call *call, char path[DOOR_FIND_MAX], bool *is_look)
+static bool examine(struct watchfs_touch *touch, struct seccomp_notif *asked,
+                    struct notify_watch_call *call, char path[NOTIFY_FIND_MAX], bool *is_look)
 {
     memset(asked, 0, sizeof *asked);
     if (!touch->node || touch->pid <= 1 ||
-        strlen(touch->node->path) + strlen(touch->name) + 3 > DOOR_FIND_MAX)
+        strlen(touch->node->path) + strlen(touch->name) + 3 > NOTIFY_FIND_MAX)
         return false;
-    return touch->node->kind != TRAP_MASK || touch->name[0]
+    return touch->node->kind != WATCHFS_MASK || touch->name[0]
                ? examine_call(touch, asked, call, path, is_look)
                : examine_mask(touch, call, path, is_look);
 }
@@ -340,68 +341,68 @@ static bool examine(struct trap_touch *touch, struct seccomp_notif *asked,
 /* False: there is nothing there, and nothing will come. */
 static bool serve(int from_fd)
 {
-    static _Alignas(8) char request[TRAP_REQUEST_MAX];
-    static _Alignas(8) char answer[TRAP_ANSWER_MAX];
-    static char path[DOOR_FIND_MAX];
+    static _Alignas(8) char request[WATCHFS_REQUEST_MAX];
+    static _Alignas(8) char answer[WATCHFS_ANSWER_MAX];
+    static char path[NOTIFY_FIND_MAX];
     struct seccomp_notif asked;
-    struct door_watch_call call;
-    struct trap_touch touch;
+    struct notify_watch_call call;
+    struct watchfs_touch touch;
     bool is_look = false;
     long n = raw(SYS_read, from_fd, request, sizeof request);
 
     bool is_passing = n == -EINTR || n == -EAGAIN || n == -ENOENT; /* it was taken back */
     if (n <= 0)
-        return is_passing && from_fd == PROTOCOL_TRAPS_FD;
-    size_t length = trap_answer(&trap.fs, request, (size_t)n, answer, &touch);
+        return is_passing && from_fd == PROTOCOL_WATCHFS_FD;
+    size_t length = watchfs_answer(&watchfs.fs, request, (size_t)n, answer, &touch);
     /* First look, while it sleeps. */
     bool is_told = examine(&touch, &asked, &call, path, &is_look);
     if (is_told)
-        __atomic_store_n(&trap.is_telling, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&watchfs.is_telling, 1, __ATOMIC_SEQ_CST);
     if (length > 0)
-        (void)raw(SYS_write, PROTOCOL_TRAPS_FD, answer, length);
+        (void)raw(SYS_write, PROTOCOL_WATCHFS_FD, answer, length);
     if (!is_told)
         return true;
     tell(&asked, &call, (int)touch.error, path, is_look);
-    __atomic_store_n(&trap.is_telling, 0, __ATOMIC_SEQ_CST);
-    (void)raw(SYS_futex, &trap.is_telling, FUTEX_WAKE, 1, NULL, NULL, 0);
+    __atomic_store_n(&watchfs.is_telling, 0, __ATOMIC_SEQ_CST);
+    (void)raw(SYS_futex, &watchfs.is_telling, FUTEX_WAKE, 1, NULL, NULL, 0);
     return true;
 }
 
 static void thread_main(void)
 {
     /* This table is ours alone: of what init has open, two are needed. */
-    (void)raw(NR_CLOSE_RANGE, PROTOCOL_CONTROL_FD + 1, PROTOCOL_TRAPS_FD - 1, 0);
+    (void)raw(NR_CLOSE_RANGE, PROTOCOL_CONTROL_FD + 1, PROTOCOL_WATCHFS_FD - 1, 0);
     (void)raw(NR_CLOSE_RANGE, PROTOCOL_LATE_FD + 1, ~0u, 0);
     while (serve(PROTOCOL_LATE_FD))
         ;
     (void)raw(SYS_close, PROTOCOL_LATE_FD);
-    while (serve(PROTOCOL_TRAPS_FD))
+    while (serve(PROTOCOL_WATCHFS_FD))
         ;
     for (;;) /* unmounted, or aborted from outside: nobody waits any more */
         (void)raw(SYS_exit, 0);
 }
 
-bool door_trap_start(char *nodes, bool skips_writes)
+bool watchfs_start(char *nodes, bool skips_writes)
 {
-    size_t n = trap_read_nodes(nodes, trap.nodes, TRAP_NODES_MAX);
+    size_t n = watchfs_read_nodes(nodes, watchfs.nodes, WATCHFS_NODES_MAX);
 
-    trap.fs =
-        (struct trap_fs){ trap.nodes, n, (uint32_t)raw(SYS_getuid), (uint32_t)raw(SYS_getgid) };
-    trap.skips_writes = skips_writes;
-    trap.tid = clone_thread(CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
-                            stack + sizeof stack, thread_main);
-    (void)raw(NR_CLOSE_RANGE, PROTOCOL_TRAPS_FD, PROTOCOL_LATE_FD, 0);
-    return trap.tid > 0;
+    watchfs.fs = (struct watchfs_fs){ watchfs.nodes, n, (uint32_t)raw(SYS_getuid),
+                                      (uint32_t)raw(SYS_getgid) };
+    watchfs.skips_writes = skips_writes;
+    watchfs.tid = clone_thread(CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+                               stack + sizeof stack, thread_main);
+    (void)raw(NR_CLOSE_RANGE, PROTOCOL_WATCHFS_FD, PROTOCOL_LATE_FD, 0);
+    return watchfs.tid > 0;
 }
 
 /* Whoever has ended got its answer, and what is to be told of it was begun before that. */
-void door_trap_settle(void)
+void watchfs_settle(void)
 {
-    while (trap.tid > 0 && __atomic_load_n(&trap.is_telling, __ATOMIC_SEQ_CST))
-        (void)raw(SYS_futex, &trap.is_telling, FUTEX_WAIT, 1, NULL, NULL, 0);
+    while (watchfs.tid > 0 && __atomic_load_n(&watchfs.is_telling, __ATOMIC_SEQ_CST))
+        (void)raw(SYS_futex, &watchfs.is_telling, FUTEX_WAIT, 1, NULL, NULL, 0);
 }
 
-bool door_trap_is(unsigned long pid)
+bool watchfs_is(unsigned long pid)
 {
-    return trap.tid > 0 && pid == (unsigned long)trap.tid;
+    return watchfs.tid > 0 && pid == (unsigned long)watchfs.tid;
 }

@@ -1,4 +1,4 @@
-#include "trap.h"
+#include "watchfs.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -9,21 +9,22 @@
 #define FIRST_NODE 2u /* the root has 1, and is shown nowhere */
 #define PROTOCOL   31 /* minor; what came later is of no use here */
 
-#define OWN_NAMES     2u   /* "." and ".." */
-#define TRAP_LINK_MAX 4096 /* as the kernel's own limit: it is less than the room for an answer */
+#define OWN_NAMES 2u /* "." and ".." */
+#define WATCHFS_LINK_MAX \
+    4096 /* as the kernel's own limit: it is less than the room for an answer */
 
 #define EXECUTES 0x20u /* among the flags of an open: FMODE_EXEC */
 
 /* The node of a number, NULL: there is none. */
-static const struct trap_node *node_at(const struct trap_fs *fs, uint64_t number)
+static const struct watchfs_node *node_at(const struct watchfs_fs *fs, uint64_t number)
 {
     return number >= FIRST_NODE && number - FIRST_NODE < fs->n ? &fs->nodes[number - FIRST_NODE]
                                                                : NULL;
 }
 
-const char *trap_node_name(size_t index, char buffer[TRAP_NUMBER_SIZE])
+const char *watchfs_node_name(size_t index, char buffer[WATCHFS_NUMBER_SIZE])
 {
-    char *at = buffer + TRAP_NUMBER_SIZE;
+    char *at = buffer + WATCHFS_NUMBER_SIZE;
 
     *--at = '\0';
     do
@@ -33,28 +34,29 @@ const char *trap_node_name(size_t index, char buffer[TRAP_NUMBER_SIZE])
 }
 
 /* The root, or a directory of the box's own. */
-static bool is_listed(const struct trap_fs *fs, uint64_t number)
+static bool is_listed(const struct watchfs_fs *fs, uint64_t number)
 {
-    const struct trap_node *node = node_at(fs, number);
+    const struct watchfs_node *node = node_at(fs, number);
 
     return number == FUSE_ROOT_ID ||
-           (node && (node->kind == TRAP_DIRECTORY || node->kind == TRAP_BENEATH));
+           (node && (node->kind == WATCHFS_DIRECTORY || node->kind == WATCHFS_BENEATH));
 }
 
 /* Where such a one has this node. */
-static bool is_in(const struct trap_node *node, uint64_t directory)
+static bool is_in(const struct watchfs_node *node, uint64_t directory)
 {
     return directory == FUSE_ROOT_ID ? node->parent == 0
                                      : node->parent == directory - FIRST_NODE + 1;
 }
 
 /* What it is called there. */
-static const char *name_in(const struct trap_fs *fs, size_t index, char buffer[TRAP_NUMBER_SIZE])
+static const char *name_in(const struct watchfs_fs *fs, size_t index,
+                           char buffer[WATCHFS_NUMBER_SIZE])
 {
     const char *name = fs->nodes[index].path;
 
     if (fs->nodes[index].parent == 0)
-        return trap_node_name(index, buffer);
+        return watchfs_node_name(index, buffer);
     for (const char *p = name; *p; p++)
         if (*p == '/')
             name = p + 1;
@@ -62,9 +64,9 @@ static const char *name_in(const struct trap_fs *fs, size_t index, char buffer[T
 }
 
 /* The index of the node behind the last: there is none. */
-static size_t find_in(const struct trap_fs *fs, uint64_t directory, const char *name)
+static size_t find_in(const struct watchfs_fs *fs, uint64_t directory, const char *name)
 {
-    char buffer[TRAP_NUMBER_SIZE];
+    char buffer[WATCHFS_NUMBER_SIZE];
     size_t i = 0;
 
     while (i < fs->n &&
@@ -99,26 +101,26 @@ static const char *take_text(char **at, uint64_t first)
     return text;
 }
 
-size_t trap_read_nodes(char *text, struct trap_node *nodes, size_t max)
+size_t watchfs_read_nodes(char *text, struct watchfs_node *nodes, size_t max)
 {
     size_t n = 0;
 
     while (*text && n < max) {
-        struct trap_node *node = &nodes[n++];
+        struct watchfs_node *node = &nodes[n++];
 
-        node->kind = (enum trap_kind)take_number(&text);
+        node->kind = (enum watchfs_kind)take_number(&text);
         node->mode = (uint32_t)take_number(&text);
         node->parent = (uint32_t)take_number(&text);
         node->size = take_number(&text);
         node->mtime_ns = (int64_t)take_number(&text);
         node->path = take_text(&text, 0);
-        node->link = node->kind == TRAP_LINK ? take_text(&text, node->size) : NULL;
+        node->link = node->kind == WATCHFS_LINK ? take_text(&text, node->size) : NULL;
     }
     return n;
 }
 
 /* Its own name and "." in it, and the ".." of each directory in it. */
-static uint32_t count_links(const struct trap_fs *fs, uint64_t number)
+static uint32_t count_links(const struct watchfs_fs *fs, uint64_t number)
 {
     uint32_t n = 2;
 
@@ -127,9 +129,9 @@ static uint32_t count_links(const struct trap_fs *fs, uint64_t number)
     return n;
 }
 
-static void fill_attributes(const struct trap_fs *fs, uint64_t number, struct fuse_attr *out)
+static void fill_attributes(const struct watchfs_fs *fs, uint64_t number, struct fuse_attr *out)
 {
-    const struct trap_node *node = node_at(fs, number);
+    const struct watchfs_node *node = node_at(fs, number);
     const int64_t second = 1000000000;
 
     out->ino = number;
@@ -147,7 +149,7 @@ static void fill_attributes(const struct trap_fs *fs, uint64_t number, struct fu
         (uint32_t)(node->mtime_ns - seconds * second);
 }
 
-static void fill_entry(const struct trap_fs *fs, uint64_t number, struct fuse_entry_out *out)
+static void fill_entry(const struct watchfs_fs *fs, uint64_t number, struct fuse_entry_out *out)
 {
     out->nodeid = number;
     out->entry_valid = out->attr_valid = FOR_EVER;
@@ -156,11 +158,11 @@ static void fill_entry(const struct trap_fs *fs, uint64_t number, struct fuse_en
 
 /* What was found out about a request so far. */
 struct question {
-    const struct trap_fs *fs;
+    const struct watchfs_fs *fs;
     const struct fuse_in_header *header;
     const char *body;
     size_t length; /* of it */
-    struct trap_touch *touch;
+    struct watchfs_touch *touch;
 };
 
 /* A part of the body, zero where that is shorter. */
@@ -174,20 +176,21 @@ static uint32_t word_at(const struct question *question, size_t offset)
 }
 
 /* A mask is on a read-only mount, but for those who would open it. */
-static uint32_t error_of(const struct trap_node *node, uint32_t opcode, const char *name)
+static uint32_t error_of(const struct watchfs_node *node, uint32_t opcode, const char *name)
 {
     if (opcode == FUSE_SETATTR)
         return EROFS;
-    if (node && node->kind == TRAP_MASK)
+    if (node && node->kind == WATCHFS_MASK)
         return EACCES;
-    return node && node->kind == TRAP_DIRECTORY && strlen(name) >= TRAP_NAME_MAX ? ENAMETOOLONG
-                                                                                 : ENOENT;
+    return node && node->kind == WATCHFS_DIRECTORY && strlen(name) >= WATCHFS_NAME_MAX
+               ? ENAMETOOLONG
+               : ENOENT;
 }
 
 static void note_touch(const struct question *question, const char *name)
 {
-    struct trap_touch *touch = question->touch;
-    const struct trap_node *node = node_at(question->fs, question->header->nodeid);
+    struct watchfs_touch *touch = question->touch;
+    const struct watchfs_node *node = node_at(question->fs, question->header->nodeid);
 
     if (!node || strlen(name) >= sizeof touch->name)
         return;
@@ -197,10 +200,10 @@ static void note_touch(const struct question *question, const char *name)
     touch->error = error_of(node, question->header->opcode, name);
     if (question->header->opcode == FUSE_SETATTR)
         return;
-    touch->wants = TRAP_WANTS_READ;
+    touch->wants = WATCHFS_WANTS_READ;
     if (question->header->opcode == FUSE_OPEN &&
         word_at(question, offsetof(struct fuse_open_in, flags)) & EXECUTES)
-        touch->wants = TRAP_WANTS_EXECUTE;
+        touch->wants = WATCHFS_WANTS_EXECUTE;
     touch->is_asked = question->header->opcode == FUSE_ACCESS;
     if (touch->is_asked)
         touch->wants = word_at(question, offsetof(struct fuse_access_in, mask)) & 7u;
@@ -224,7 +227,7 @@ static bool answer_init(const struct question *question, void *out, size_t *size
 /* An entry without a node is one that is not there, and the kernel need not ask again. */
 static bool answer_lookup(const struct question *question, void *out, size_t *size)
 {
-    const struct trap_fs *fs = question->fs;
+    const struct watchfs_fs *fs = question->fs;
     struct fuse_entry_out *entry = out;
 
     if (!is_listed(fs, question->header->nodeid))
@@ -232,7 +235,7 @@ static bool answer_lookup(const struct question *question, void *out, size_t *si
     size_t index = find_in(fs, question->header->nodeid, question->body);
     if (index == fs->n)
         return false;
-    if (fs->nodes[index].kind == TRAP_NOTHING)
+    if (fs->nodes[index].kind == WATCHFS_NOTHING)
         entry->entry_valid = FOR_EVER;
     else
         fill_entry(fs, FIRST_NODE + index, entry);
@@ -252,9 +255,9 @@ static bool answer_open_directory(const struct question *question, void *out, si
 static size_t put_name(const struct question *question, size_t at, struct fuse_direntplus *entry,
                        size_t room)
 {
-    const struct trap_fs *fs = question->fs;
+    const struct watchfs_fs *fs = question->fs;
     const size_t index = at - OWN_NAMES; /* of a node, behind those */
-    char buffer[TRAP_NUMBER_SIZE];
+    char buffer[WATCHFS_NUMBER_SIZE];
     const char *name = at == 0 ? "." : at == 1 ? ".." : name_in(fs, index, buffer);
     size_t length = strlen(name);
     size_t needed = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + length);
@@ -273,17 +276,17 @@ static size_t put_name(const struct question *question, size_t at, struct fuse_d
 
 static bool answer_names(const struct question *question, void *out, size_t *size)
 {
-    const struct trap_fs *fs = question->fs;
+    const struct watchfs_fs *fs = question->fs;
     size_t room = word_at(question, offsetof(struct fuse_read_in, size));
     size_t at = word_at(question, offsetof(struct fuse_read_in, offset));
 
     if (!is_listed(fs, question->header->nodeid))
         return false;
-    if (room > TRAP_ANSWER_MAX - sizeof(struct fuse_out_header))
-        room = TRAP_ANSWER_MAX - sizeof(struct fuse_out_header);
+    if (room > WATCHFS_ANSWER_MAX - sizeof(struct fuse_out_header))
+        room = WATCHFS_ANSWER_MAX - sizeof(struct fuse_out_header);
     for (; at < OWN_NAMES + fs->n; at++) {
         if (at >= OWN_NAMES && (!is_in(&fs->nodes[at - OWN_NAMES], question->header->nodeid) ||
-                                fs->nodes[at - OWN_NAMES].kind == TRAP_NOTHING))
+                                fs->nodes[at - OWN_NAMES].kind == WATCHFS_NOTHING))
             continue;
         size_t n = put_name(question, at, (void *)((char *)out + *size), room - *size);
         if (n == 0)
@@ -295,9 +298,9 @@ static bool answer_names(const struct question *question, void *out, size_t *siz
 
 static bool answer_link(const struct question *question, void *out, size_t *size)
 {
-    const struct trap_node *node = node_at(question->fs, question->header->nodeid);
+    const struct watchfs_node *node = node_at(question->fs, question->header->nodeid);
 
-    if (!node || node->kind != TRAP_LINK || strlen(node->link) >= TRAP_LINK_MAX)
+    if (!node || node->kind != WATCHFS_LINK || strlen(node->link) >= WATCHFS_LINK_MAX)
         return false;
     *size = strlen(node->link);
     memcpy(out, node->link, *size);
@@ -307,7 +310,7 @@ static bool answer_link(const struct question *question, void *out, size_t *size
 /* What is known of a directory is for everybody, and its mount is read-only. */
 static bool answer_access(const struct question *question, void *out, size_t *size)
 {
-    const struct trap_node *node = node_at(question->fs, question->header->nodeid);
+    const struct watchfs_node *node = node_at(question->fs, question->header->nodeid);
 
     (void)out;
     (void)size;
@@ -330,7 +333,7 @@ static bool answer_statfs(const struct question *question, void *out, size_t *si
 
     (void)question;
     fs->st.bsize = fs->st.frsize = 4096;
-    fs->st.namelen = TRAP_NAME_MAX - 1;
+    fs->st.namelen = WATCHFS_NAME_MAX - 1;
     *size = sizeof *fs;
     return true;
 }
@@ -358,8 +361,8 @@ static const struct {
     { FUSE_INTERRUPT, NULL, false, false, true },
 };
 
-size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,
-                   char answer[TRAP_ANSWER_MAX], struct trap_touch *touch)
+size_t watchfs_answer(const struct watchfs_fs *fs, const void *request, size_t length,
+                      char answer[WATCHFS_ANSWER_MAX], struct watchfs_touch *touch)
 {
     const struct fuse_in_header *header = request;
     struct fuse_out_header *out = (struct fuse_out_header *)(void *)answer;
@@ -371,8 +374,8 @@ size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,
         return 0;
     const char *body = (const char *)(header + 1);
     struct question question = { fs, header, body, length - sizeof *header, touch };
-    const struct trap_node *node = node_at(fs, header->nodeid);
-    memset(answer, 0, TRAP_ANSWER_MAX);
+    const struct watchfs_node *node = node_at(fs, header->nodeid);
+    memset(answer, 0, WATCHFS_ANSWER_MAX);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].opcode != header->opcode)
             continue;

@@ -1,5 +1,5 @@
 /*
- * trap.h - a file system in which is found what the box has there, and nothing can be opened
+ * watchfs.h - a file system in which is found what the box has there, and nothing can be opened
  *
  * The kernel tells nobody of a path that is not there. So where the box lacks a directory of the
  * host's root, "/home" say, it has one of these instead: a FUSE file system that the box's init
@@ -29,40 +29,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/trap_nodes.h"
+#include "plan/watchfs_nodes.h"
 
-#define TRAP_REQUEST_MAX 8192        /* the kernel wants to be offered so much */
-#define TRAP_ANSWER_MAX  (4096 + 16) /* a page of names, and the head */
-#define TRAP_NAME_MAX    256
+#define WATCHFS_REQUEST_MAX 8192        /* the kernel wants to be offered so much */
+#define WATCHFS_ANSWER_MAX  (4096 + 16) /* a page of names, and the head */
+#define WATCHFS_NAME_MAX    256
 
-struct trap_fs {
-    const struct trap_node *nodes;
+struct watchfs_fs {
+    const struct watchfs_node *nodes;
     size_t n;
     uint32_t uid, gid; /* their owner */
 };
 
 /* What was wanted of a node itself. */
-#define TRAP_WANTS_READ    4u
-#define TRAP_WANTS_WRITE   2u
-#define TRAP_WANTS_EXECUTE 1u
+#define WATCHFS_WANTS_READ    4u
+#define WATCHFS_WANTS_WRITE   2u
+#define WATCHFS_WANTS_EXECUTE 1u
 
-/* Somebody came into a trap. */
-struct trap_touch {
-    const struct trap_node *node; /* NULL: nobody did */
-    char name[TRAP_NAME_MAX];     /* what was looked for in it; "": the node itself */
-    uint32_t error;               /* what is answered */
-    unsigned wants;               /* of the node itself; 0: to change what is known of it */
-    bool is_asked;                /* only whether that would be granted: access(2), chdir(2) */
-    uint32_t pid;                 /* who, in the pid namespace of the mount; 0: not known */
+/* Somebody came into a watched directory. */
+struct watchfs_touch {
+    const struct watchfs_node *node; /* NULL: nobody did */
+    char name[WATCHFS_NAME_MAX];     /* what was looked for in it; "": the node itself */
+    uint32_t error;                  /* what is answered */
+    unsigned wants;                  /* of the node itself; 0: to change what is known of it */
+    bool is_asked;                   /* only whether that would be granted: access(2), chdir(2) */
+    uint32_t pid;                    /* who, in the pid namespace of the mount; 0: not known */
 };
 
-/* From the text of trap_nodes.h, which is cut to pieces and kept; how many. */
-size_t trap_read_nodes(char *text, struct trap_node *nodes, size_t max);
+/* From the text of watchfs_nodes.h, which is cut to pieces and kept; how many. */
+size_t watchfs_read_nodes(char *text, struct watchfs_node *nodes, size_t max);
 
 /* The name of a node in the root. */
-#define TRAP_NUMBER_SIZE 24
-const char *trap_node_name(size_t index, char buffer[TRAP_NUMBER_SIZE]);
+#define WATCHFS_NUMBER_SIZE 24
+const char *watchfs_node_name(size_t index, char buffer[WATCHFS_NUMBER_SIZE]);
 
 /* The answer to a request, and its length; 0: none is due. */
-size_t trap_answer(const struct trap_fs *fs, const void *request, size_t length,
-                   char answer[TRAP_ANSWER_MAX], struct trap_touch *touch);
+size_t watchfs_answer(const struct watchfs_fs *fs, const void *request, size_t length,
+                      char answer[WATCHFS_ANSWER_MAX], struct watchfs_touch *touch);

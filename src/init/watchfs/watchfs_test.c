@@ -1,4 +1,4 @@
-#include "trap.h"
+#include "watchfs.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -7,24 +7,28 @@
 
 #include "check.h"
 
-static const struct trap_node nodes[] = {
+static const struct watchfs_node nodes[] = {
     { .path = "home", .mode = S_IFDIR | 0755 },
     { .path = "root", .mode = S_IFDIR | 0755 },
     { .path = "srv", .mode = S_IFDIR | 0755 },
-    { .path = "work/.env", .mode = S_IFREG | 0111, .kind = TRAP_MASK, .size = 12, .mtime_ns = -1 },
-    { .path = "work/keys", .mode = S_IFDIR, .kind = TRAP_MASK },
-    { .path = "etc", .mode = S_IFDIR | 0755, .kind = TRAP_DIRECTORY, .size = 100 },
-    { .path = "etc/passwd", .mode = S_IFREG | 0644, .kind = TRAP_PLACE, .parent = 6 },
-    { .path = "etc/ssl", .mode = S_IFDIR | 0755, .kind = TRAP_DIRECTORY, .parent = 6 },
-    { .path = "etc/ssl/certs", .mode = S_IFDIR | 0755, .kind = TRAP_PLACE, .parent = 8 },
+    { .path = "work/.env",
+      .mode = S_IFREG | 0111,
+      .kind = WATCHFS_MASK,
+      .size = 12,
+      .mtime_ns = -1 },
+    { .path = "work/keys", .mode = S_IFDIR, .kind = WATCHFS_MASK },
+    { .path = "etc", .mode = S_IFDIR | 0755, .kind = WATCHFS_DIRECTORY, .size = 100 },
+    { .path = "etc/passwd", .mode = S_IFREG | 0644, .kind = WATCHFS_MOUNT_POINT, .parent = 6 },
+    { .path = "etc/ssl", .mode = S_IFDIR | 0755, .kind = WATCHFS_DIRECTORY, .parent = 6 },
+    { .path = "etc/ssl/certs", .mode = S_IFDIR | 0755, .kind = WATCHFS_MOUNT_POINT, .parent = 8 },
     { .path = "etc/mtab",
       .mode = S_IFLNK | 0777,
-      .kind = TRAP_LINK,
+      .kind = WATCHFS_LINK,
       .parent = 6,
       .link = "/proc/self/mounts" },
-    { .path = "etc/ld.so.preload", .kind = TRAP_NOTHING, .parent = 6 },
+    { .path = "etc/ld.so.preload", .kind = WATCHFS_NOTHING, .parent = 6 },
 };
-static const struct trap_fs fs = { nodes, sizeof nodes / sizeof *nodes, 7, 8 };
+static const struct watchfs_fs fs = { nodes, sizeof nodes / sizeof *nodes, 7, 8 };
 
 #define ETC  7u /* as the kernel counts them */
 #define SSL  9u
@@ -33,14 +37,14 @@ static const struct trap_fs fs = { nodes, sizeof nodes / sizeof *nodes, 7, 8 };
 struct said {
     size_t length;
     struct fuse_out_header header;
-    char body[TRAP_ANSWER_MAX];
-    struct trap_touch touch;
+    char body[WATCHFS_ANSWER_MAX];
+    struct watchfs_touch touch;
 };
 
 static struct said ask(uint32_t opcode, uint64_t node, const void *body, size_t n)
 {
-    _Alignas(8) char request[TRAP_REQUEST_MAX];
-    _Alignas(8) char answer[TRAP_ANSWER_MAX];
+    _Alignas(8) char request[WATCHFS_REQUEST_MAX];
+    _Alignas(8) char answer[WATCHFS_ANSWER_MAX];
     struct fuse_in_header header = { .len = (uint32_t)(sizeof header + n),
                                      .opcode = opcode,
                                      .unique = 42,
@@ -52,7 +56,7 @@ static struct said ask(uint32_t opcode, uint64_t node, const void *body, size_t 
     memcpy(request, &header, sizeof header);
     if (n > 0)
         memcpy(request + sizeof header, body, n);
-    said.length = trap_answer(&fs, request, header.len, answer, &said.touch);
+    said.length = watchfs_answer(&fs, request, header.len, answer, &said.touch);
     if (said.length >= sizeof said.header) {
         memcpy(&said.header, answer, sizeof said.header);
         memcpy(said.body, answer + sizeof said.header, said.length - sizeof said.header);
@@ -125,11 +129,11 @@ TEST(a_mask_is_seen_and_not_opened)
     CHECK((int64_t)entry.attr.mtime == -1 && entry.attr.mtimensec == 999999999);
     said = ask(FUSE_OPEN, 5, "\0\0\0\0\0\0\0", 8);
     CHECK(said.header.error == -EACCES && said.touch.node == &nodes[3]);
-    CHECK(said.touch.wants == TRAP_WANTS_READ && !said.touch.is_asked);
+    CHECK(said.touch.wants == WATCHFS_WANTS_READ && !said.touch.is_asked);
     said = ask(FUSE_OPEN, 5, &executes, sizeof executes);
-    CHECK(said.header.error == -EACCES && said.touch.wants == TRAP_WANTS_EXECUTE);
+    CHECK(said.header.error == -EACCES && said.touch.wants == WATCHFS_WANTS_EXECUTE);
     said = ask(FUSE_ACCESS, 5, &writes, sizeof writes);
-    CHECK(said.header.error == -EACCES && said.touch.wants == TRAP_WANTS_WRITE);
+    CHECK(said.header.error == -EACCES && said.touch.wants == WATCHFS_WANTS_WRITE);
     CHECK(said.touch.is_asked);
     said = ask(FUSE_LOOKUP, 6, "id_rsa", 7);
     CHECK(said.header.error == -EACCES && said.touch.node == &nodes[4]);
@@ -243,19 +247,19 @@ TEST(nodes_are_read_from_their_text)
 {
     char text[] = "0 41ed 0 0 0 home//1 8049 0 c ffffffffffffffff work/a b\n/.env//"
                   "4 a1ff 7 5 0 etc/l//a//b///2 41ed 0 0 0 var//";
-    struct trap_node out[5];
+    struct watchfs_node out[5];
 
-    CHECK(trap_read_nodes(text, out, 5) == 4);
+    CHECK(watchfs_read_nodes(text, out, 5) == 4);
     CHECK_STR(out[0].path, "home");
-    CHECK(out[0].mode == 040755 && out[0].kind == TRAP_HIDDEN && !out[0].link);
+    CHECK(out[0].mode == 040755 && out[0].kind == WATCHFS_HIDDEN && !out[0].link);
     CHECK_STR(out[1].path, "work/a b\n/.env");
-    CHECK(out[1].mode == 0100111 && out[1].kind == TRAP_MASK && out[1].size == 12);
+    CHECK(out[1].mode == 0100111 && out[1].kind == WATCHFS_MASK && out[1].size == 12);
     CHECK(out[1].mtime_ns == -1);
     CHECK_STR(out[2].path, "etc/l");
     CHECK_STR(out[2].link, "a//b/");
-    CHECK(out[2].kind == TRAP_LINK && out[2].parent == 7);
+    CHECK(out[2].kind == WATCHFS_LINK && out[2].parent == 7);
     CHECK_STR(out[3].path, "var");
-    CHECK(out[3].kind == TRAP_DIRECTORY);
+    CHECK(out[3].kind == WATCHFS_DIRECTORY);
 }
 
 TEST(what_wants_no_answer_gets_none)
@@ -268,9 +272,9 @@ TEST(what_wants_no_answer_gets_none)
 TEST(rubbish_is_refused)
 {
     char name[300];
-    _Alignas(8) char answer[TRAP_ANSWER_MAX];
+    _Alignas(8) char answer[WATCHFS_ANSWER_MAX];
     struct fuse_in_header header = { .len = 9999, .opcode = FUSE_LOOKUP };
-    struct trap_touch touch;
+    struct watchfs_touch touch;
 
     CHECK(ask(FUSE_MKDIR, 2, "x", 2).header.error == -ENOSYS);
     CHECK(ask(4711, 2, "", 0).header.error == -ENOSYS);
@@ -287,6 +291,6 @@ TEST(rubbish_is_refused)
     name[255] = '\0';
     CHECK(ask(FUSE_LOOKUP, ETC, name, 256).header.error == -ENOENT);
     CHECK(ask(FUSE_LOOKUP, ETC, name, 256).touch.node == &nodes[5]);
-    CHECK(trap_answer(&fs, &header, sizeof header, answer, &touch) == 0);
-    CHECK(trap_answer(&fs, &header, 3, answer, &touch) == 0);
+    CHECK(watchfs_answer(&fs, &header, sizeof header, answer, &touch) == 0);
+    CHECK(watchfs_answer(&fs, &header, 3, answer, &touch) == 0);
 }

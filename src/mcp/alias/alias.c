@@ -26,17 +26,17 @@
 /* clang-format off */
 static const struct alias table[] = {
     { { "read_file", "Read a file (old name)",
-        "Reads a whole file as text. The old name of read_text_file.",
-        JSON({"type": "object", "properties": {"path": {"type": "string"}, "tail": {"type": "number", "description": "Only this many lines from the end"}, "head": {"type": "number", "description": "Only this many lines from the beginning"}}, "required": ["path"], "additionalProperties": false}),
+        "Read a whole file as text. Deprecated: use read_text_file.",
+        JSON({"type": "object", "properties": {"path": {"type": "string"}, "tail": {"type": "number", "description": "Read only this many lines from the end"}, "head": {"type": "number", "description": "Read only this many lines from the beginning"}}, "required": ["path"], "additionalProperties": false}),
         TEXT, COOP_TOOL_READ_ONLY }, "read_file", alias_read_text },
 
     { { "read_text_file", "Read a file as text",
-        "Reads a whole file as text, whatever its name; with 'head' or 'tail' only so many lines of it.",
-        JSON({"type": "object", "properties": {"path": {"type": "string"}, "tail": {"type": "number", "description": "Only this many lines from the end"}, "head": {"type": "number", "description": "Only this many lines from the beginning"}}, "required": ["path"], "additionalProperties": false}),
+        "Read a whole file as text, whatever its name; with 'head' or 'tail', only that many lines.",
+        JSON({"type": "object", "properties": {"path": {"type": "string"}, "tail": {"type": "number", "description": "Read only this many lines from the end"}, "head": {"type": "number", "description": "Read only this many lines from the beginning"}}, "required": ["path"], "additionalProperties": false}),
         TEXT, COOP_TOOL_READ_ONLY }, "read_file", alias_read_text },
 
-    { { "read_media_file", "Read a picture or a sound",
-        "Reads a file as it is: pictures and sounds as such, by the end of their name, anything else as an embedded resource.",
+    { { "read_media_file", "Read an image or audio file",
+        "Read a binary file: images and audio as such, by their extension, anything else as an embedded resource.",
         JSON({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false}),
         JSON({"type": "object", "properties": {"content": {"type": "array", "items": {"anyOf": [
             {"type": "object", "properties": {"type": {"type": "string", "enum": ["image", "audio"]}, "data": {"type": "string"}, "mimeType": {"type": "string"}},
@@ -48,42 +48,42 @@ static const struct alias table[] = {
             "required": ["content"], "additionalProperties": false}), COOP_TOOL_READ_ONLY }, "read_file", alias_read_media },
 
     { { "read_multiple_files", "Read several files",
-        "Reads several files as text, each behind its path. One that cannot be read is told in its place and does not stop the others.",
+        "Read several files as text, each after its path. A file that cannot be read is reported in its place and does not stop the others.",
         JSON({"type": "object", "properties": {"paths": {"type": "array", "items": {"type": "string"}, "minItems": 1, "description": "Paths of the files"}}, "required": ["paths"], "additionalProperties": false}),
         TEXT, COOP_TOOL_READ_ONLY }, "read_file", alias_read_several },
 
     { { "write_file", "Write a file",
-        "Writes a whole file, a new one or over an old one without asking.",
+        "Write a whole file, creating it or overwriting it without asking.",
         JSON({"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": ["path", "content"], "additionalProperties": false}),
         TEXT, COOP_TOOL_DESTRUCTIVE | COOP_TOOL_IDEMPOTENT }, "write_file", alias_write },
 
     { { "edit_file", "Edit a file",
-        "Replaces text in a file, edit by edit, all or none, and answers with a diff. With 'dryRun' only the diff is made.",
-        JSON({"type": "object", "properties": {"path": {"type": "string"}, "edits": {"type": "array", "items": {"type": "object", "properties": {"oldText": {"type": "string", "description": "What stands there now"}, "newText": {"type": "string", "description": "What is to stand there"}}, "required": ["oldText", "newText"], "additionalProperties": false}}, "dryRun": {"type": "boolean", "default": false, "description": "Only show the diff"}}, "required": ["path", "edits"], "additionalProperties": false}),
+        "Apply edits to a text file in order, all or none, and return a diff. With 'dryRun', return only the diff.",
+        JSON({"type": "object", "properties": {"path": {"type": "string"}, "edits": {"type": "array", "items": {"type": "object", "properties": {"oldText": {"type": "string", "description": "The current text"}, "newText": {"type": "string", "description": "The new text"}}, "required": ["oldText", "newText"], "additionalProperties": false}}, "dryRun": {"type": "boolean", "default": false, "description": "Only show the diff"}}, "required": ["path", "edits"], "additionalProperties": false}),
         TEXT, COOP_TOOL_DESTRUCTIVE }, "edit_file", alias_edit },
 
     { { "create_directory", "Make a directory",
-        "Makes a directory and those above it that are missing. One that is there already is fine.",
+        "Create a directory and its missing parents. Succeeds if it already exists.",
         JSON({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false}),
         TEXT, COOP_TOOL_IDEMPOTENT }, "make_dir", alias_make_directory },
 
     { { "list_directory", "List a directory",
-        "Lists what is in a directory: [FILE] or [DIR] before each name.",
+        "List a directory, with [FILE] or [DIR] before each name.",
         JSON({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false}),
         TEXT, COOP_TOOL_READ_ONLY }, "list_dir", alias_list },
 
     { { "list_directory_with_sizes", "List a directory with sizes",
-        "Lists what is in a directory with sizes, by name or the largest first, and how much it is together.",
-        JSON({"type": "object", "properties": {"path": {"type": "string"}, "sortBy": {"type": "string", "enum": ["name", "size"], "default": "name", "description": "By name, or the largest first"}}, "required": ["path"], "additionalProperties": false}),
+        "List a directory with sizes, sorted by name or largest first, and the total.",
+        JSON({"type": "object", "properties": {"path": {"type": "string"}, "sortBy": {"type": "string", "enum": ["name", "size"], "default": "name", "description": "By name, or largest first"}}, "required": ["path"], "additionalProperties": false}),
         TEXT, COOP_TOOL_READ_ONLY }, "list_dir", alias_list_sizes },
 
     { { "directory_tree", "Show a tree",
-        "Shows a directory and all that is below it as JSON: each entry has a 'name' and a 'type', file or directory, and a directory its 'children'.",
+        "Show a directory tree as JSON: each entry has a 'name' and a 'type', file or directory; directories also have 'children'.",
         JSON({"type": "object", "properties": {"path": {"type": "string"}, "excludePatterns": {"type": "array", "items": {"type": "string"}, "default": []}}, "required": ["path"], "additionalProperties": false}),
         TEXT, COOP_TOOL_READ_ONLY }, "list_dir", alias_tree },
 
     { { "move_file", "Move or rename",
-        "Moves or renames a file or directory. Nothing is overwritten.",
+        "Move or rename a file or directory. Never overwrites.",
         JSON({"type": "object", "properties": {"source": {"type": "string"}, "destination": {"type": "string"}}, "required": ["source", "destination"], "additionalProperties": false}),
         TEXT, COOP_TOOL_DESTRUCTIVE }, "move", alias_move },
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "base/json_read.h"
+#include "base/json/read.h"
 #include "coop/tools.h"
 #include "mcp/toolset.h"
 

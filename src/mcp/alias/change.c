@@ -1,5 +1,5 @@
 /*
- * alias_change.c - aliases that stand for one of coop's own tools
+ * change.c - aliases that stand for one of coop's own tools
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_copy.h"
-#include "mcp/alias_private.h"
+#include "base/json/copy.h"
+#include "mcp/alias/private.h"
 
 int alias_execute(const struct alias_call *call, const char *tool, const struct buffer *arguments,
                   struct json_document *out, coop_error **err)

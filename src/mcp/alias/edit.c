@@ -1,5 +1,5 @@
 /*
- * alias_edit.c - edit_file as the reference filesystem server does it
+ * edit.c - edit_file as the reference filesystem server does it
  *
  * Each edit replaces the first place where its old text stands; failing that, the first lines that are
  * the same but for white space at their ends, and then the new lines get the indentation that was
@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 #include "base/diff.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "mcp/alias_private.h"
+#include "base/json/write.h"
+#include "mcp/alias/private.h"
 
 struct span {
     const char *text;

@@ -1,5 +1,5 @@
 /*
- * alias_file.c - aliases that read files
+ * file.c - aliases that read files
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "mcp/alias_private.h"
+#include "mcp/alias/private.h"
 #include "mcp/file_uri.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 
 const char *alias_text(const struct alias_call *call, const char *name)
 {
@@ -143,7 +143,7 @@ static int read_last(int fd, const struct place *place, double n_lines, struct b
 
         if (n != (ssize_t)room)
             return n < 0 ? fail(err, errno, "read '%s'", place->path)
-                         : place_fail(err, EAGAIN, place->path, "became shorter while it was read");
+                         : place_fail(err, EAGAIN, place->path, "was truncated while it was read");
         at -= (off_t)room;
         for (size_t i = room; i > 0 && found < n_lines; i--)
             if (piece[i - 1] == '\n' && ++found >= n_lines)

@@ -1,5 +1,5 @@
 /*
- * alias_list.c - aliases that tell of directories and files
+ * list.c - aliases that tell of directories and files
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "mcp/alias_private.h"
+#include "base/json/write.h"
+#include "mcp/alias/private.h"
 #include "sys/birth_time.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 
 /* ---- directories, through list_dir */
 

@@ -1,10 +1,10 @@
 /*
- * alias_private.h - what the aliases share
+ * private.h - what the aliases share
  */
 #pragma once
 
-#include "base/json_read.h"
-#include "mcp/alias.h"
+#include "base/json/read.h"
+#include "mcp/alias/alias.h"
 
 #define ALIAS_FILE_MAX (32u * 1024 * 1024) /* bytes that are read at once */
 

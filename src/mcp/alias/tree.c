@@ -1,5 +1,5 @@
 /*
- * alias_tree.c - aliases that go through a tree
+ * tree.c - aliases that go through a tree
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "mcp/alias_private.h"
-#include "tools/name_filter.h"
-#include "tools/place.h"
-#include "tools/walk.h"
+#include "base/json/write.h"
+#include "mcp/alias/private.h"
+#include "tools/path/place.h"
+#include "tools/search/name_filter.h"
+#include "tools/search/walk.h"
 
 #define PATTERNS_MAX 100
 #define TEXT_MAX     (8u * 1024 * 1024) /* bytes of an answer */
@@ -56,7 +56,7 @@ static int add_pattern(struct patterns *patterns, const char *text, coop_error *
     return r;
 }
 
-static void search_done(struct search *search)
+static void tree_search_done(struct search *search)
 {
     place_done(&search->place);
     for (size_t i = 0; i < search->wanted.n; i++)
@@ -102,13 +102,13 @@ static int run(struct search *search, const struct alias_call *call, walk_fn *ea
     if (r < 0)
         return r;
     if (!S_ISDIR(search->place.st.st_mode))
-        return place_fail(err, ENOTDIR, search->place.path, "is no directory");
+        return place_fail(err, ENOTDIR, search->place.path, "is not a directory");
     walk_watch_init(&watch, &tool_call);
-    r = walk(&search->place, &(struct walk_options){ .includes_ignored = true }, &watch, each,
-             search, &result, err);
+    r = walk_place(&search->place, &(struct walk_options){ .includes_ignored = true }, &watch, each,
+                   search, &result, err);
     if (r == 0 && result.is_cut)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
-                         "the tree is too large: begin further down, or exclude something");
+                         "the tree is too large: start in a subdirectory, or exclude something");
     return r;
 }
 
@@ -124,7 +124,7 @@ static int found(void *context, const struct walk_entry *entry, coop_error **err
         return WALK_ON;
     if (search->text->length > TEXT_MAX)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
-                         "too much matches the pattern: begin further down, or exclude something");
+                         "too many matches: start in a subdirectory, or exclude something");
     buffer_printf(search->text, "%s%s/%s", search->text->length ? "\n" : "",
                   strcmp(search->place.path, "/") ? search->place.path : "", entry->path);
     return WALK_ON;
@@ -139,7 +139,7 @@ int alias_search(struct alias_call *call, coop_error **err)
         r = exclude(&search, call, false, err);
     if (r == 0)
         r = run(&search, call, found, err);
-    search_done(&search);
+    tree_search_done(&search);
     if (r == 0 && call->text.length == 0)
         buffer_append_string(&call->text, "No matches found");
     return r;
@@ -166,7 +166,7 @@ static int branch(void *context, const struct walk_entry *entry, coop_error **er
         return WALK_PASS_OVER;
     if (search->text->length > TEXT_MAX)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
-                         "the tree is too large: begin further down, or exclude something");
+                         "the tree is too large: start in a subdirectory, or exclude something");
     for (const char *slash = entry->path; (slash = strchr(slash, '/')); slash++)
         depth++;
     close_directories(search, depth);
@@ -198,6 +198,6 @@ int alias_tree(struct alias_call *call, coop_error **err)
         close_directories(&search, 0);
         json_write_array_end(&search.json);
     }
-    search_done(&search);
+    tree_search_done(&search);
     return r;
 }

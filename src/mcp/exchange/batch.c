@@ -1,11 +1,11 @@
 /*
- * exchange_batch.c - the answers to several requests that came as one array
+ * batch.c - the answers to several requests that came as one array
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "mcp/exchange.h"
+#include "mcp/exchange/exchange.h"
 
 struct batch {
     struct exchange exchange;

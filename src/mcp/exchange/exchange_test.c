@@ -1,4 +1,5 @@
-#include "mcp/exchange.h"
+/* worlds: user */
+#include "mcp/exchange/exchange.h"
 
 #include <signal.h>
 #include <unistd.h>

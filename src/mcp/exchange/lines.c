@@ -1,5 +1,5 @@
 /*
- * exchange_lines.c - messages as lines on standard output
+ * lines.c - messages as lines on standard output
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "mcp/exchange.h"
+#include "mcp/exchange/exchange.h"
 
 #define WIDE_BYTES (256 * 1024)
 

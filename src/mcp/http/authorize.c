@@ -1,4 +1,4 @@
-#include "http_guard.h"
+#include "authorize.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,8 +46,8 @@ static bool is_right_origin(const struct http_head *head)
     return is_name_of_this_host(origin, n) && strspn(port, "0123456789") == strlen(port);
 }
 
-int http_guard(const struct http_token *token, unsigned port, const struct http_head *head,
-               const char **why)
+int http_authorize(const struct http_token *token, unsigned port, const struct http_head *head,
+                   const char **why)
 {
     const char *version = http_head_field(head, "mcp-protocol-version");
 
@@ -56,7 +56,7 @@ int http_guard(const struct http_token *token, unsigned port, const struct http_
         return 403;
     }
     if (!is_right_origin(head)) {
-        *why = "'Origin' must be a page of this machine";
+        *why = "'Origin' must be a page on this machine";
         return 403;
     }
     if (!http_token_fits(token, http_head_field(head, "authorization"))) {
@@ -69,7 +69,7 @@ int http_guard(const struct http_token *token, unsigned port, const struct http_
         return 404;
     }
     if (version && !revision_find(version)) {
-        *why = "'MCP-Protocol-Version' is none that this server knows";
+        *why = "'MCP-Protocol-Version' is not supported by this server";
         return 400;
     }
     return 0;

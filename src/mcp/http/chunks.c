@@ -1,7 +1,7 @@
 /*
- * http_chunks.c - a chunked body, taken apart as it comes
+ * chunks.c - a chunked body, taken apart as it comes
  */
-#include "http_parse.h"
+#include "parse.h"
 
 #include <string.h>
 

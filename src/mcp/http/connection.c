@@ -1,4 +1,4 @@
-#include "http_connection.h"
+#include "connection.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,16 +11,23 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "mcp/http_exchange.h"
-#include "mcp/http_guard.h"
-#include "mcp/http_parse.h"
-#include "mcp/http_reader.h"
+#include "mcp/http/authorize.h"
+#include "mcp/http/exchange.h"
+#include "mcp/http/parse.h"
+#include "mcp/http/reader.h"
 #include "mcp/methods.h"
 
 #define KEEP_ALIVE_MS 15000
 
+/* Until the token was seen, and from then on. */
+static const struct http_patience with_strangers = { .idle_ms = 2000, .head_ms = 2000 };
+static const struct http_patience with_clients = { .idle_ms = 60000,
+                                                   .head_ms = 10000,
+                                                   .body_ms = 60000 };
+
 struct connection {
     struct http_place *place;
+    struct visitor *visitor;
     int fd;
     int done_fd;
     struct http_reader reader;
@@ -28,7 +35,8 @@ struct connection {
 
 /* ---- answers without a session */
 
-static bool refuse(struct connection *connection, int status, const char *why)
+static bool refuse_id(struct connection *connection, int status, const char *why,
+                      const struct json_value *id)
 {
     static const struct {
         int status;
@@ -56,7 +64,7 @@ static bool refuse(struct connection *connection, int status, const char *why)
     for (size_t i = 0; i < COUNT(known); i++)
         if (known[i].status == status)
             words = known[i].words;
-    rpc_error(&body, NULL, status == 503 ? RPC_BUSY : RPC_INVALID_REQUEST, why ? why : words, NULL);
+    rpc_error(&body, id, status == 503 ? RPC_BUSY : RPC_INVALID_REQUEST, why ? why : words, NULL);
     buffer_printf(&text,
                   "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
                   "Connection: close\r\n%s%s\r\n",
@@ -66,6 +74,11 @@ static bool refuse(struct connection *connection, int status, const char *why)
     if (!text.failed && !body.failed)
         (void)http_write_all(connection->fd, text.data, text.length);
     return false;
+}
+
+static bool refuse(struct connection *connection, int status, const char *why)
+{
+    return refuse_id(connection, status, why, NULL);
 }
 
 /* ---- a session's own stream */
@@ -98,7 +111,7 @@ static bool serve_get(struct connection *connection, const struct http_head *hea
     if (!stream)
         return false;
     if (!session_set_stream(session, stream, NULL))
-        return refuse(connection, 409, "the session has a stream already");
+        return refuse(connection, 409, "the session already has a stream");
     if (http_exchange_open(stream))
         hold_stream(connection, stream);
     (void)session_set_stream(session, NULL, stream);
@@ -193,7 +206,7 @@ static bool serve_message(struct connection *connection, const struct http_head 
         return exchange_message(connection, head, session, message, fields);
     }
     if (!is_initialize(message))
-        return refuse(connection, 400, "'Mcp-Session-Id' is missing: 'initialize' comes first");
+        return refuse(connection, 400, "'Mcp-Session-Id' is missing: send 'initialize' first");
     int r = http_sessions_add(&connection->place->sessions, connection->place->server, name,
                               &session, &err);
     if (r < 0)
@@ -232,7 +245,10 @@ static bool serve_post(struct connection *connection, const struct http_head *he
         auto_buffer struct buffer why = { 0 };
 
         buffer_printf(&why, "parse error: %s", coop_error_message(err));
-        return refuse(connection, 400, why.data);
+        rpc_find_id(body.data ? body.data : "", body.length, &document);
+        (void)refuse_id(connection, 400, why.data, document.root);
+        json_document_done(&document);
+        return false;
     }
     struct message *message = message_new(&document);
     if (!message)
@@ -259,10 +275,13 @@ static bool serve_request(struct connection *connection, const struct http_head 
     const char *why = NULL;
     bool is_post = strcmp(head->method, "POST") == 0;
     bool is_get = strcmp(head->method, "GET") == 0;
-    int status = http_guard(&connection->place->token, connection->place->port, head, &why);
+    int status = http_authorize(&connection->place->token, connection->place->port, head, &why);
 
     if (status)
         return refuse(connection, status, why);
+    if (!visitor_admit(&connection->place->visitors, connection->visitor))
+        return refuse(connection, 503, "too many connections");
+    connection->reader.patience = with_clients;
     if (!is_post && !is_get && strcmp(head->method, "DELETE") != 0)
         return refuse(connection, 405, NULL);
     if (!is_post && (head->length > 0 || head->is_chunked))
@@ -293,26 +312,26 @@ static bool serve_next(struct connection *connection)
     struct http_head head;
     ssize_t n = http_read_head(&connection->reader, text);
 
-    if (n < 0)
-        return refuse(connection, 431, NULL);
     if (n == 0)
         return false;
+    visitor_hold(&connection->place->visitors, connection->visitor);
+    if (n < 0)
+        return refuse(connection, 431, NULL);
     int status = http_head_parse(text, (size_t)n, &head);
     return status ? refuse(connection, status, NULL) : serve_request(connection, &head);
 }
 
-void http_connection_serve(struct http_place *place, int fd)
+void http_connection_serve(struct http_place *place, struct visitor *visitor, int fd)
 {
     auto_close int done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    struct connection connection = {
-        .place = place,
-        .fd = fd,
-        .done_fd = done_fd,
-        .reader = { .fd = fd,
-                    .stop_fd = place->server->stop_fd,
-                    .limit = SERVER_MESSAGE_MAX,
-                    .patience = { .idle_ms = 60000, .head_ms = 10000, .body_ms = 60000 } }
-    };
+    struct connection connection = { .place = place,
+                                     .visitor = visitor,
+                                     .fd = fd,
+                                     .done_fd = done_fd,
+                                     .reader = { .fd = fd,
+                                                 .stop_fd = place->server->stop_fd,
+                                                 .limit = SERVER_MESSAGE_MAX,
+                                                 .patience = with_strangers } };
 
     while (done_fd >= 0 && serve_next(&connection))
         ;

@@ -1,4 +1,4 @@
-#include "http_exchange.h"
+#include "exchange.h"
 
 #include <errno.h>
 #include <poll.h>

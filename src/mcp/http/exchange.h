@@ -1,11 +1,11 @@
 /*
- * http_exchange.h - answers over a connection: one JSON document, or a stream of events
+ * exchange.h - answers over a connection: one JSON document, or a stream of events
  */
 #pragma once
 
 #include <stdbool.h>
 
-#include "mcp/exchange.h"
+#include "mcp/exchange/exchange.h"
 
 enum http_sort {
     HTTP_JSON,  /* of a POST: one document; notifications are left out */

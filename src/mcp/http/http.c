@@ -6,7 +6,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -15,34 +14,36 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "mcp/http_connection.h"
-#include "mcp/http_guard.h"
-#include "mcp/http_reader.h"
+#include "mcp/http/authorize.h"
+#include "mcp/http/connection.h"
+#include "mcp/http/reader.h"
 
-#define CONNECTIONS_MAX 128
-#define STACK_BYTES     (256 * 1024)
-#define LINGER_MS       1000
+#define STACK_BYTES        (256 * 1024)
+#define LINGER_MS          1000
+#define LINGER_STRANGER_MS 100
 
 struct http {
     struct http_place place;
     int listen_fd;
-    atomic_int n_connections;
 };
 
-struct visitor {
+struct visit {
     struct http *http;
+    struct visitor *visitor;
     int fd;
 };
 
-static void *serve_visitor(void *context)
+static void *serve_visit(void *context)
 {
-    struct visitor *visitor = context;
+    struct visit *visit = context;
+    struct visitors *visitors = &visit->http->place.visitors;
 
-    http_connection_serve(&visitor->http->place, visitor->fd);
-    http_linger(visitor->fd, LINGER_MS);
-    (void)close(visitor->fd);
-    (void)atomic_fetch_sub(&visitor->http->n_connections, 1);
-    free(visitor);
+    http_connection_serve(&visit->http->place, visit->visitor, visit->fd);
+    bool is_known = visitor_release(visitors, visit->visitor);
+    http_linger(visit->fd, is_known ? LINGER_MS : LINGER_STRANGER_MS);
+    visitors_leave(visitors, visit->visitor);
+    (void)close(visit->fd);
+    free(visit);
     return NULL;
 }
 
@@ -62,18 +63,18 @@ static int start_thread(void *(*run)(void *), void *context)
 /* Takes the descriptor. */
 static void welcome(struct http *http, int fd)
 {
-    struct visitor *visitor = malloc(sizeof *visitor);
+    struct visit *visit = malloc(sizeof *visit);
 
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
     fd_settle(&fd);
+    struct visitor *visitor = visit ? visitors_enter(&http->place.visitors, fd) : NULL;
     if (visitor) {
-        *visitor = (struct visitor){ http, fd };
-        (void)atomic_fetch_add(&http->n_connections, 1);
-        if (start_thread(serve_visitor, visitor) == 0)
+        *visit = (struct visit){ http, visitor, fd };
+        if (start_thread(serve_visit, visit) == 0)
             return;
-        (void)atomic_fetch_sub(&http->n_connections, 1);
+        visitors_leave(&http->place.visitors, visitor);
     }
-    free(visitor);
+    free(visit);
     (void)close(fd);
 }
 
@@ -84,10 +85,8 @@ static void *take_connections(void *context)
     for (;;) {
         int fd = accept4(http->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 
-        if (fd >= 0 && atomic_load(&http->n_connections) < CONNECTIONS_MAX) {
+        if (fd >= 0) {
             welcome(http, fd);
-        } else if (fd >= 0) {
-            (void)close(fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
             (void)poll(NULL, 0, 100); /* until somebody closes one */
         } else if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK) {
@@ -109,7 +108,7 @@ static int listen_on_loopback(struct http *http, unsigned port, coop_error **err
         return fail(err, errno, "make a socket");
     (void)setsockopt(http->listen_fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
     if (bind(http->listen_fd, (struct sockaddr *)&address, size) < 0 ||
-        listen(http->listen_fd, 64) < 0 ||
+        listen(http->listen_fd, 256) < 0 ||
         getsockname(http->listen_fd, (struct sockaddr *)&address, &size) < 0)
         return fail(err, errno, "listen on port %u of 127.0.0.1", port);
     http->place.port = ntohs(address.sin_port);
@@ -125,6 +124,7 @@ int http_start(struct server *server, struct toolset *toolset, struct http **out
     http->place.server = server;
     http->place.sessions.first_toolset = toolset;
     (void)pthread_mutex_init(&http->place.sessions.lock, NULL);
+    visitors_init(&http->place.visitors);
     int r = http_token_get(server->options->token_file, &http->place.token, err);
     if (r == 0)
         r = listen_on_loopback(http, server->options->port, err);
@@ -133,12 +133,16 @@ int http_start(struct server *server, struct toolset *toolset, struct http **out
     r = start_thread(take_connections, http);
     if (r != 0)
         return fail(err, r, "start a thread");
+    *out = http;
+    return 0;
+}
+
+void http_announce(const struct http *http)
+{
     (void)fprintf(stderr, "coop mcp: listening on http://127.0.0.1:%u" HTTP_PATH "\n",
                   http->place.port);
     if (http->place.token.is_made_up)
         (void)fprintf(stderr, "coop mcp: token %s\n", http->place.token.text);
-    *out = http;
-    return 0;
 }
 
 void http_end(struct http *http)

@@ -12,9 +12,10 @@
 
 struct http;
 
-/* Listens and prints where; starts a thread that takes connections. Takes the toolset, which is for
- * the first session. */
+/* Listens; starts a thread that takes connections. Takes the toolset, which is for the first session. */
 int http_start(struct server *server, struct toolset *toolset, struct http **out, coop_error **err);
+/* Prints where, and the token if it was made up. */
+void http_announce(const struct http *http);
 
 /* Ends all sessions. */
 void http_end(struct http *http);

@@ -1,13 +1,12 @@
 /*
- * http_parse.h - HTTP/1.1 requests, as much as a server on loopback needs (RFC 9112)
+ * parse.h - HTTP/1.1 requests, as much as a server on loopback needs (RFC 9112)
  *
  *   n = http_head_length(bytes, n_read)      0: the head is not complete
  *   status = http_head_parse(bytes, n, &head)
  *   http_chunks_take(&chunks, bytes, n, &taken, &body, limit)
  *
- * Strict: lines end with CR LF, a name is followed by its colon, a length is given once, a body is
- * chunked or has a length but not both. What another server might read differently is an error. Pure:
- * no descriptors.
+ * Heads are read by net/wire/http_head.h, which the gate uses too, and kept as strings. A body is
+ * chunked or has a length. Pure: no descriptors.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /*
- * http_parse_fuzz.c - any bytes as a request
+ * parse_fuzz.c - any bytes as a request
  *
  * Rules: what the head names lies in the bytes, and a body that comes in pieces is the body that
  * comes at once.
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mcp/http_parse.h"
+#include "mcp/http/parse.h"
 
 #define REQUIRE(condition) \
     do {                   \

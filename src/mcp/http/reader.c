@@ -1,4 +1,4 @@
-#include "http_reader.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/http_exchange.h"
+#include "mcp/http/exchange.h"
 
 #define KEPT_BYTES (1024 * 1024)
 

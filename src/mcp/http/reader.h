@@ -1,11 +1,11 @@
 /*
- * http_reader.h - requests read from a connection, within time and size
+ * reader.h - requests read from a connection, within time and size
  */
 #pragma once
 
 #include <sys/types.h>
 
-#include "mcp/http_parse.h"
+#include "mcp/http/parse.h"
 
 /* How long somebody may take, however many bytes come meanwhile. */
 struct http_patience {

@@ -1,4 +1,5 @@
-#include "http_reader.h"
+/* worlds: user */
+#include "reader.h"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,4 @@
-#include "http_sessions.h"
+#include "sessions.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * http_sessions.h - the sessions of clients that come over HTTP, by the name in Mcp-Session-Id
+ * sessions.h - the sessions of clients that come over HTTP, by the name in Mcp-Session-Id
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "http_token.h"
+#include "token.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +20,11 @@ static int check_file(int fd, const char *path, coop_error **err)
     if (fstat(fd, &stat) < 0)
         return fail(err, errno, "look at '%s'", path);
     if (!S_ISREG(stat.st_mode))
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is no regular file", path);
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL, "'%s' is not a regular file", path);
     if (stat.st_uid != geteuid() || (stat.st_mode & 077) != 0) {
         int r = fail_kind(err, COOP_ERROR_BAD_POLICY, EACCES,
                           "the token in '%s' can be read by others", path);
-        return fail_hint(err, r, "chmod 600 '%s', and let it be yours", path);
+        return fail_hint(err, r, "run 'chmod 600 %s', and make sure that you own it", path);
     }
     return 0;
 }
@@ -49,7 +49,7 @@ static int read_token(const char *path, struct http_token *out, coop_error **err
         is_alone &= out->text[i] > ' ' && out->text[i] < 0x7F;
     if (!is_alone || length < LENGTH_MIN || length >= sizeof out->text - 1)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "'%s' must hold one token: %d to %zu characters without spaces", path,
+                         "'%s' must contain one token of %d to %zu characters without spaces", path,
                          LENGTH_MIN, sizeof out->text - 2);
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * http_token.h - the bearer token that every request must carry
+ * token.h - the bearer token that every request must carry
  */
 #pragma once
 

@@ -1,4 +1,5 @@
-#include "mcp/http_token.h"
+/* worlds: user */
+#include "mcp/http/token.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

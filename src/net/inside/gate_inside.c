@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "net/gate_protocol.h"
-#include "net/inside.h"
+#include "net/inside/inside.h"
 #include "sys/raw.h"
 
 #ifndef IPV6_FREEBIND

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 
 #define GATE_INSIDE_MAX_PORTS 64 /* that single listeners can stand for */
 #define GATE_INSIDE_MAX_REACH 32

@@ -9,9 +9,9 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "net/gate_inside.h"
-#include "net/netlink_message.h"
-#include "net/nft_batch.h"
+#include "net/inside/gate_inside.h"
+#include "net/wire/netlink_message.h"
+#include "net/wire/nft_batch.h"
 
 #define TABLE      "coop"
 #define LOOPBACK   1 /* the index of lo in every namespace */
@@ -30,7 +30,7 @@ static const struct gate_network own[] = {
     { .address = { 127 }, .bits = 8 },
     { .address = { [15] = 1 }, .bits = 128, .is_ipv6 = true },
 };
-/* What names are given: net/gate_names.h. */
+/* What names are given: gate/names.h. */
 static const struct gate_network synthetic[] = {
     { .address = { 198, 18 }, .bits = 15 },
     { .address = { 0xfd, 0x63, 0x6f, 0x6f, 0x70, 0x00 }, .bits = 48, .is_ipv6 = true },

@@ -1,5 +1,5 @@
 /* In a network namespace of its own, as root or anybody. */
-#include "net/gate_inside.h"
+#include "net/inside/gate_inside.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "net/inside.h"
+#include "net/inside/inside.h"
 #include "net/nat_protocol.h"
 #include "sys/raw.h"
 

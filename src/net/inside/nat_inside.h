@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "base/host_rule.h"
+#include "base/host/host_rule.h"
 
 #define NAT_INSIDE_LOG 7 /* netfilter's group */
 /* In resolv.conf: sockets of coop-nat, on the box's own loopback. */

@@ -12,8 +12,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "net/nat_inside.h"
-#include "net/nft_batch.h"
+#include "net/inside/nat_inside.h"
+#include "net/wire/nft_batch.h"
 
 #define TABLE     "coop"
 #define OUT       "out"

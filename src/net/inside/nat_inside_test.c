@@ -1,5 +1,5 @@
 /* In a network namespace of its own, as root or anybody: what the kernel does is what the rules say. */
-#include "net/nat_inside.h"
+#include "net/inside/nat_inside.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate_socket.h"
-#include "net/inside.h"
+#include "net/inside/inside.h"
 #include "net/nat_protocol.h"
-#include "net/netlink_message.h"
+#include "net/socket.h"
+#include "net/wire/netlink_message.h"
 #include "test/namespace.h"
 
 unsigned if_nametoindex(const char *name); /* its header and the kernel's do not go together */
@@ -209,7 +209,7 @@ static void read_lines(void)
     }
 }
 
-/* As policy/decide_hosts.c has it; the host's own is known here. */
+/* As policy/decide/hosts.c has it; the host's own is known here. */
 static bool is_allowed(const uint8_t address[ADDRESS_BYTES], uint16_t port, bool is_udp)
 {
     uint8_t own[ADDRESS_BYTES];

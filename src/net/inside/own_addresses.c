@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
-#include "net/netlink_ask.h"
-#include "net/netlink_message.h"
+#include "net/wire/netlink_ask.h"
+#include "net/wire/netlink_message.h"
 
 static void take_address(void *context, const struct nlmsghdr *answer)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/address_class.h"
+#include "base/host/address_class.h"
 
 /* *out is the caller's to free. -errno. */
 int own_addresses(uint8_t (**out)[ADDRESS_BYTES], size_t *out_n);

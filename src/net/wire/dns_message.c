@@ -4,11 +4,11 @@
  * The longest answer: 12 bytes of header, 259 of question, 28 of address, 11 of EDNS. That is less
  * than the 512 that every client takes, so nothing is ever cut short.
  */
-#include "net/dns_message.h"
+#include "net/wire/dns_message.h"
 
 #include <string.h>
 
-#include "net/dns_wire.h"
+#include "net/wire/dns_wire.h"
 
 #define FLAG_ANSWER    0x8000
 #define OPCODE_MASK    0x7800

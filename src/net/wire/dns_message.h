@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 
 #define DNS_TYPE_A     1
 #define DNS_TYPE_CNAME 5

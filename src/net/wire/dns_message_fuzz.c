@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/dns_message.h"
+#include "net/wire/dns_message.h"
 
 #define REQUIRE(condition) \
     do {                   \

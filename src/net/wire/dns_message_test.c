@@ -1,4 +1,4 @@
-#include "net/dns_message.h"
+#include "net/wire/dns_message.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "net/dns_message.h"
-#include "net/dns_wire.h"
+#include "net/wire/dns_message.h"
+#include "net/wire/dns_wire.h"
 
 #define RECORDS_MAX  256
 #define ALIASES_MAX  8

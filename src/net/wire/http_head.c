@@ -1,4 +1,4 @@
-#include "net/http_head.h"
+#include "net/wire/http_head.h"
 
 #include <string.h>
 #include <strings.h>
@@ -150,8 +150,10 @@ static const char *parse_first_line(struct http_span line, struct http_request *
     struct http_span version = { target + n_target + 1, left - n_target - 1 };
     out->method = (struct http_span){ line.at, n_method };
     out->target = (struct http_span){ target, n_target };
-    if (version.n != 8 || memcmp(version.at, "HTTP/1.", 7) != 0 || (version.at[7] | 1) != '1')
+    if (version.n != 8 || memcmp(version.at, "HTTP/1.", 7) != 0 || (version.at[7] | 1) != '1') {
+        out->status = version.n >= 5 && memcmp(version.at, "HTTP/", 5) == 0 ? 505 : 400;
         return "the first line names no HTTP/1.0 and no HTTP/1.1";
+    }
     out->is_old = version.at[7] == '0';
     return parse_target(out);
 }
@@ -217,7 +219,10 @@ static const char *take_encoding(struct http_span value, struct seen *seen,
         return "Transfer-Encoding is given twice";
     seen->encoding = true;
     out->is_chunked = true;
-    return http_span_is(value, "chunked") ? NULL : "Transfer-Encoding is not 'chunked'";
+    if (http_span_is(value, "chunked"))
+        return NULL;
+    out->status = 501;
+    return "Transfer-Encoding is not 'chunked'";
 }
 
 static const char *take_connection(struct http_span value, struct seen *seen,
@@ -336,6 +341,7 @@ static void clear(struct http_request *out)
     struct http_span none = { "", 0 };
 
     out->why = NULL;
+    out->status = 400;
     out->length = 0;
     out->method = out->target = out->path = out->upgrade = none;
     out->form = HTTP_ORIGIN;
@@ -381,8 +387,12 @@ enum http_state http_request_parse(const char *bytes, size_t n, struct http_requ
         return refuse(out, why);
     if (r < 0)
         return refuse(out, "a line has a control character in it or does not end with CR LF");
-    if (r == 0)
-        return n >= HTTP_REQUEST_MAX ? refuse(out, "the head is longer than 16 KiB") : HTTP_MORE;
+    if (r == 0 && n < HTTP_REQUEST_MAX)
+        return HTTP_MORE;
+    if (r == 0) {
+        out->status = 431;
+        return refuse(out, "the head is longer than 16 KiB");
+    }
     out->length = at;
     why = conclude(&seen, out);
     return why ? refuse(out, why) : HTTP_COMPLETE;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 
 #define HTTP_REQUEST_MAX (16 * 1024) /* bytes of a head */
 
@@ -38,6 +38,7 @@ struct http_span {
 
 struct http_request {
     const char *why; /* as a sentence for the one who sent it: "Host is given twice" */
+    int status;      /* that a server answers with then: 400, 431, 501, 505 */
     size_t length;   /* of the head with its empty line; a body begins there */
     struct http_span method;
     struct http_span target; /* as it is written */

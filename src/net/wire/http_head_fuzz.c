@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "net/http_stream.h"
+#include "net/wire/http_stream.h"
 
 #define REQUIRE(condition) \
     do {                   \

@@ -1,4 +1,4 @@
-#include "net/http_head.h"
+#include "net/wire/http_head.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

@@ -3,7 +3,7 @@
  *
  * Chunks have no extensions here: nobody needs them, and servers differ in where they end.
  */
-#include "net/http_stream.h"
+#include "net/wire/http_stream.h"
 
 #include <string.h>
 

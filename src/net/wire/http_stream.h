@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "net/http_head.h"
+#include "net/wire/http_head.h"
 
 enum http_stream_step {
     HTTP_STREAM_HEAD, /* a request's head is at the front: *request, of n_passed bytes */

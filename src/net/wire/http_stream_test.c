@@ -1,4 +1,4 @@
-#include "net/http_stream.h"
+#include "net/wire/http_stream.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

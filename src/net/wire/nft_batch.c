@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "net/netlink_message.h"
+#include "net/wire/netlink_message.h"
 
 #define FLAGS_OFFSET 13 /* in a TCP header */
 #define SYN          0x02
@@ -359,15 +359,6 @@ void nft_tproxy(struct buffer *batch, uint8_t family, uint16_t port)
     netlink_be32(batch, NFTA_TPROXY_REG_PORT, NFT_REG_1);
     expression_end(batch, e);
     nft_accept(batch);
-}
-
-void nft_redirect(struct buffer *batch, uint16_t port)
-{
-    put_port(batch, port);
-    struct expression e = expression_begin(batch, "redir");
-
-    netlink_be32(batch, NFTA_REDIR_REG_PROTO_MIN, NFT_REG_1);
-    expression_end(batch, e);
 }
 
 void nft_log(struct buffer *batch, uint16_t group, uint32_t n_bytes)

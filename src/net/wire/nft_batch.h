@@ -62,7 +62,6 @@ void nft_limit(struct buffer *batch, uint64_t per_second, uint32_t burst);
 
 /* What is done. */
 void nft_tproxy(struct buffer *batch, uint8_t family, uint16_t port); /* and accepted */
-void nft_redirect(struct buffer *batch, uint16_t port);
 void nft_log(struct buffer *batch, uint16_t group, uint32_t n_bytes);
 void nft_accept(struct buffer *batch);
 void nft_drop(struct buffer *batch);

@@ -1,4 +1,4 @@
-#include "net/socks5.h"
+#include "net/wire/socks5.h"
 
 #include <errno.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 
 #define SOCKS5_GREETING_MAX 257
 #define SOCKS5_REQUEST_MAX  262

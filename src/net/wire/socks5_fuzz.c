@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/socks5.h"
+#include "net/wire/socks5.h"
 
 #define REQUIRE(condition) \
     do {                   \

@@ -1,4 +1,4 @@
-#include "net/tls_answer.h"
+#include "net/wire/tls_answer.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

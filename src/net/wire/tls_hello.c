@@ -4,7 +4,7 @@
  * Every length is checked against the one around it, and each must be used up to its last byte: a
  * hello that two readers could take apart differently is refused.
  */
-#include "net/tls_hello.h"
+#include "net/wire/tls_hello.h"
 
 #include <string.h>
 

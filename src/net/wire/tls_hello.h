@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/host_name.h"
+#include "base/host/host_name.h"
 
 #define TLS_HELLO_MAX (16 * 1024) /* bytes, with the headers of its records */
 

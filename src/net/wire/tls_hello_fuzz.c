@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/tls_answer.h"
-#include "net/tls_hello.h"
+#include "net/wire/tls_answer.h"
+#include "net/wire/tls_hello.h"
 
 #define REQUIRE(condition) \
     do {                   \

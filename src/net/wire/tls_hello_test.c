@@ -1,4 +1,4 @@
-#include "net/tls_hello.h"
+#include "net/wire/tls_hello.h"
 
 #include "base/cleanup.h"
 #include "test/check.h"

@@ -1,5 +1,5 @@
 /*
- * print_bwrap.c - the nearest bubblewrap command line, and what it cannot express
+ * bwrap.c - the nearest bubblewrap command line, and what it cannot express
  *
  * It can be copied into a shell as it stands. bubblewrap makes the mount points that are missing, also
  * in directories of the host, where they stay: what would need one is left out, and that is said.
@@ -12,10 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/shell_word.h"
-#include "plan/print.h"
-#include "plan/print_place.h"
+#include "plan/print/place.h"
+#include "plan/print/print.h"
 #include "policy/credentials.h"
 #include "policy/env_rules.h"
+#include "policy/network_mode.h"
 
 struct bwrap {
     const struct plan *plan;
@@ -288,7 +289,7 @@ static void print_missing(const struct bwrap *bwrap)
 
     buffer_append_string(out, "# bubblewrap cannot express:\n");
     buffer_append_string(out, always_missing);
-    if (plan->n_never > 0 || bwrap->protected)
+    if (plan->n_write_rules > 0 || bwrap->protected)
         buffer_append_string(
             out,
             "#  - protected paths, beyond those that are there now: that nobody makes, moves or\n"
@@ -297,7 +298,7 @@ static void print_missing(const struct bwrap *bwrap)
         buffer_append_string(
             out,
             "#  - that unix sockets of the host's services, where it sees them, are refused\n");
-    if (plan->policy->network == COOP_NETWORK_OFF)
+    if (!network_mode(plan->policy)->has_sockets)
         buffer_append_string(
             out, "#  - --network off: bubblewrap raises the loopback, and sockets stay allowed\n");
     if (policy_n_credentials(plan->policy) > 0)

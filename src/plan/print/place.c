@@ -1,4 +1,4 @@
-#include "print_place.h"
+#include "place.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "plan/view_private.h"
+#include "plan/view/private.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -21,12 +21,6 @@ static const char *rest_of(const char *target, const char *container)
     if (strncmp(target, container, n) != 0 || (target[n] != '/' && target[n] != '\0'))
         return NULL;
     return target + n + (target[n] == '/');
-}
-
-static bool is_container(const struct step *step)
-{
-    return step->kind == STEP_BIND || step->kind == STEP_SHOW || step->kind == STEP_PRIVATE ||
-           step->kind == STEP_TMPFS || step->kind == STEP_PROC;
 }
 
 static enum print_place_kind kind_of(long fd)
@@ -84,7 +78,8 @@ struct print_place print_place_find(const struct plan *plan, size_t index, const
     assert(target);
     for (size_t i = 0; i < index; i++) {
         const struct step *step = &plan->steps[i];
-        const char *rest = is_container(step) ? rest_of(target, step->target) : NULL;
+        const char *rest =
+            step_rows[step->kind].traits & TRAIT_HOLDS ? rest_of(target, step->target) : NULL;
 
         if (rest && (!best || strlen(step->target) >= strlen(best->target))) {
             best = step;

@@ -1,5 +1,5 @@
 /*
- * print_place.h - what will stand at a path of the box when a step of the plan comes to it
+ * place.h - what will stand at a path of the box when a step of the plan comes to it
  *
  * Only for plans that are printed: a run does not ask, it tries.
  */

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "plan/print_place.h"
+#include "plan/print/place.h"
 
-static const char *const stage_names[] = { [STAGE_BOX] = "box",
-                                           [STAGE_EARLY] = "beside",
-                                           [STAGE_COMMAND] = "command",
-                                           [STAGE_SEAL] = "seal",
-                                           [STAGE_LAST] = "seal" };
+static const char *const stage_names[] = { [PHASE_BOX] = "box",
+                                           [PHASE_EARLY] = "beside",
+                                           [PHASE_COMMAND] = "command",
+                                           [PHASE_SEAL] = "seal",
+                                           [PHASE_LAST] = "seal" };
 
 static const char *const wall_names[] = { "files",      "processes", "network", "syscalls",
                                           "privileges", "protected", "commands" };
@@ -47,15 +47,8 @@ void plan_print_text(const struct plan *plan, struct buffer *out)
     buffer_append_string(out, "steps:\n");
     for (size_t i = 0; i < plan->n_steps; i++) {
         describe(plan, i, words, sizeof words);
-        buffer_printf(out, "%4zu  %-8s ", i + 1, stage_names[plan->steps[i].stage]);
+        buffer_printf(out, "%4zu  %-8s ", i + 1, stage_names[plan->steps[i].phase]);
         printable_append(out, words, strlen(words));
-        buffer_append_char(out, '\n');
-    }
-    for (const char *p = plan->not_shown.text; p && *p; p += strlen(p) + 1) {
-        buffer_append_string(out, p == plan->not_shown.text
-                                      ? "not shown, because the box has its own:\n      /"
-                                      : "      /");
-        printable_append(out, p, strlen(p));
         buffer_append_char(out, '\n');
     }
     buffer_append_string(out, "environment:\n");
@@ -94,18 +87,13 @@ void plan_print_json(const struct plan *plan, struct buffer *out)
         describe(plan, i, words, sizeof words);
         json_write_object_begin(&json);
         json_write_key(&json, "stage");
-        json_write_text(&json, stage_names[plan->steps[i].stage]);
+        json_write_text(&json, stage_names[plan->steps[i].phase]);
         json_write_key(&json, "kind");
-        json_write_text(&json, step_name(plan->steps[i].kind));
+        json_write_text(&json, step_rows[plan->steps[i].kind].name);
         json_write_key(&json, "words");
         json_write_text(&json, words);
         json_write_object_end(&json);
     }
-    json_write_array_end(&json);
-    json_write_key(&json, "not_shown");
-    json_write_array_begin(&json);
-    for (const char *p = plan->not_shown.text; p && *p; p += strlen(p) + 1)
-        json_write_string(&json, p, strlen(p));
     json_write_array_end(&json);
     json_write_key(&json, "environment");
     json_write_array_begin(&json);

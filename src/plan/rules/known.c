@@ -1,15 +1,15 @@
-#include "door_known.h"
+#include "known.h"
 
 #include <string.h>
 
-const struct door_known *door_known(const char *text, size_t length)
+const struct known_rule *known_rule_find(const char *text, size_t length)
 {
     size_t from = 0;
-    size_t to = door_n_known_patterns;
+    size_t to = n_known_rules;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        const struct door_known *known = &door_known_patterns[middle];
+        const struct known_rule *known = &known_rules[middle];
         int order = strncmp(text, known->text, length);
 
         if (order == 0 && !known->text[length])

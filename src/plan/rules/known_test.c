@@ -1,20 +1,21 @@
-#include "plan/door_known.h"
+/* worlds: user */
+#include "plan/rules/known.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/glob_pack.h"
+#include "glob/pack.h"
 #include "policy/protect.h"
 #include "test/check.h"
 
-static const struct door_known *find(const char *directory, const char *pattern)
+static const struct known_rule *find(const char *directory, const char *pattern)
 {
     char text[256];
     int length = snprintf(text, sizeof text, "%s%s", directory, pattern);
 
-    return door_known(text, (size_t)length);
+    return known_rule_find(text, (size_t)length);
 }
 
 TEST(every_built_in_rule_is_known)
@@ -34,8 +35,8 @@ TEST(every_built_in_rule_is_known)
 
 TEST(a_record_is_what_compiling_would_give)
 {
-    for (size_t i = 0; i < door_n_known_patterns; i++) {
-        const struct door_known *known = &door_known_patterns[i];
+    for (size_t i = 0; i < n_known_rules; i++) {
+        const struct known_rule *known = &known_rules[i];
         auto_findings struct findings findings = { 0 };
         auto_buffer struct buffer record = { 0 };
         struct glob *glob =
@@ -56,6 +57,6 @@ TEST(others_are_not_known)
     };
 
     for (size_t i = 0; i < COUNT(texts); i++)
-        CHECK(!door_known(texts[i], strlen(texts[i])));
-    CHECK(door_known("work/.git/hooks/x", strlen("work/.git/hooks")));
+        CHECK(!known_rule_find(texts[i], strlen(texts[i])));
+    CHECK(known_rule_find("work/.git/hooks/x", strlen("work/.git/hooks")));
 }

@@ -1,24 +1,24 @@
 /*
- * door_rules.c - what nobody inside may write or make, as the box's init reads it
+ * packed.c - what nobody inside may write or make, as the box's init reads it
  */
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/door_known.h"
-#include "plan/door_rules.h"
+#include "glob/pack.h"
 #include "plan/plan.h"
-#include "policy/glob_pack.h"
-#include "policy/never.h"
-#include "policy/path_set.h"
+#include "plan/rules/known.h"
+#include "plan/rules/packed.h"
+#include "policy/path/path_set.h"
+#include "protect/write_rules.h"
 
-static void append(struct plan *plan, struct plan_never **items, size_t *n, size_t *capacity,
-                   const struct plan_never *item)
+static void append(struct plan *plan, struct plan_write_rule **items, size_t *n, size_t *capacity,
+                   const struct plan_write_rule *item)
 {
     if (*n == *capacity) {
         size_t wanted = *capacity ? 2 * *capacity : 64;
-        struct plan_never *more = plan_memory(plan, wanted * sizeof *more);
+        struct plan_write_rule *more = plan_memory(plan, wanted * sizeof *more);
 
         if (!more)
             return;
@@ -30,17 +30,18 @@ static void append(struct plan *plan, struct plan_never **items, size_t *n, size
     (*items)[(*n)++] = *item;
 }
 
-void plan_never_add(struct plan *plan, const struct plan_never *never)
+void plan_write_rule_add(struct plan *plan, const struct plan_write_rule *write_rules)
 {
-    append(plan, &plan->never, &plan->n_never, &plan->never_capacity, never);
+    append(plan, &plan->write_rules, &plan->n_write_rules, &plan->write_rules_capacity,
+           write_rules);
 }
 
-void plan_lift_add(struct plan *plan, const struct plan_never *exception)
+void plan_lift_add(struct plan *plan, const struct plan_write_rule *exception)
 {
     append(plan, &plan->lifts, &plan->n_lifts, &plan->lifts_capacity, exception);
 }
 
-void plan_never_root(struct plan *plan, const char *root, int fd)
+void plan_write_root(struct plan *plan, const char *root, int fd)
 {
     if (plan->shown.below && *plan->shown.below && strcmp(root, plan->workspace_view) == 0) {
         root = plan->shown.target;
@@ -48,11 +49,11 @@ void plan_never_root(struct plan *plan, const char *root, int fd)
     }
     if (plan->policy->read_only) /* nothing is let through a gate there */
         fd = -1;
-    for (size_t i = 0; i < plan->n_never_roots; i++)
-        if (strcmp(plan->never_roots[i].path, root) == 0)
+    for (size_t i = 0; i < plan->n_write_roots; i++)
+        if (strcmp(plan->write_roots[i].path, root) == 0)
             return;
-    if (plan->n_never_roots < COUNT(plan->never_roots))
-        plan->never_roots[plan->n_never_roots++] = (struct plan_never_root){ root, fd };
+    if (plan->n_write_roots < COUNT(plan->write_roots))
+        plan->write_roots[plan->n_write_roots++] = (struct plan_write_root){ root, fd };
     else
         plan->failed = true;
 }
@@ -79,23 +80,24 @@ static void append_pattern(struct buffer *out, const char *root, const char *pat
 }
 
 /* Most patterns were known when coop was built, and are there as bytes. */
-static int pack(struct glob_packing *packing, const struct plan_never *never, bool ignore_case,
-                struct buffer *text, coop_error **err)
+static int pack(struct glob_packing *packing, const struct plan_write_rule *write_rules,
+                bool ignore_case, struct buffer *text, coop_error **err)
 {
-    const struct door_known *known = NULL;
+    const struct known_rule *known = NULL;
 
     text->length = 0;
-    append_pattern(text, never->root, never->pattern);
+    append_pattern(text, write_rules->root, write_rules->pattern);
     if (text->failed)
         return fail_no_memory(err);
     if (!ignore_case)
-        known = door_known(text->data, text->length);
+        known = known_rule_find(text->data, text->length);
     if (known) {
         glob_pack_add_record(packing, known->record, known->size);
         return 0;
     }
     auto_findings struct findings findings = { 0 };
-    struct glob *glob = glob_new(text->data, text->length, ignore_case, never->origin, &findings);
+    struct glob *glob =
+        glob_new(text->data, text->length, ignore_case, write_rules->origin, &findings);
     if (!glob)
         return findings.n_errors ? findings_fail(&findings, err) : fail_no_memory(err);
     glob_pack_add(packing, glob);
@@ -111,15 +113,15 @@ static void append_strings(struct buffer *out, const struct plan_strings *string
 }
 
 static void append_roots(const struct plan *plan, struct buffer *out, bool ignore_case,
-                         struct door_rules_header *header)
+                         struct packed_rules_header *header)
 {
     header->ignore_case = ignore_case;
     header->held_at = (uint32_t)out->length;
     path_set_pack(out, plan->held.text, ignore_case);
-    header->n_roots = (uint32_t)plan->n_never_roots;
+    header->n_roots = (uint32_t)plan->n_write_roots;
     header->roots_at = (uint32_t)out->length;
-    for (size_t i = 0; i < plan->n_never_roots; i++)
-        buffer_append(out, plan->never_roots[i].path, strlen(plan->never_roots[i].path) + 1);
+    for (size_t i = 0; i < plan->n_write_roots; i++)
+        buffer_append(out, plan->write_roots[i].path, strlen(plan->write_roots[i].path) + 1);
     header->outside_at = (uint32_t)out->length;
     append_strings(out, &plan->outside);
     header->hidden_at = (uint32_t)out->length;
@@ -130,9 +132,9 @@ static void append_roots(const struct plan *plan, struct buffer *out, bool ignor
         buffer_append(out, plan->aliases[i].canonical, strlen(plan->aliases[i].canonical) + 1);
     }
     buffer_append_char(out, '\0');
-    header->gates_at = (uint32_t)out->length;
-    for (size_t i = 0; i < plan->n_never; i++)
-        buffer_append_char(out, plan->never[i].has_gate);
+    header->reviewed_at = (uint32_t)out->length;
+    for (size_t i = 0; i < plan->n_write_rules; i++)
+        buffer_append_char(out, (char)plan->write_rules[i].gate);
 }
 
 static void align(struct buffer *out)
@@ -143,16 +145,16 @@ static void align(struct buffer *out)
 
 /* Exceptions are packed behind the rules. */
 static void append_exceptions(const struct plan *plan, struct buffer *out,
-                              struct door_rules_header *header)
+                              struct packed_rules_header *header)
 {
     align(out);
-    header->n_rules = (uint32_t)plan->n_never;
+    header->n_rules = (uint32_t)plan->n_write_rules;
     header->exceptions_at = plan->n_lifts > 0 ? (uint32_t)out->length : 0;
-    for (size_t i = 0; plan->n_lifts > 0 && i < plan->n_never; i++) {
-        const struct plan_never *never = &plan->never[i];
-        const struct never_exceptions exceptions = {
-            (uint32_t)(plan->n_never + never->lifted_from),
-            (uint32_t)(plan->n_never + never->lifted_to),
+    for (size_t i = 0; plan->n_lifts > 0 && i < plan->n_write_rules; i++) {
+        const struct plan_write_rule *write_rules = &plan->write_rules[i];
+        const struct write_rule_exceptions exceptions = {
+            (uint32_t)(plan->n_write_rules + write_rules->lifted_from),
+            (uint32_t)(plan->n_write_rules + write_rules->lifted_to),
         };
 
         buffer_append(out, &exceptions, sizeof exceptions);
@@ -165,20 +167,22 @@ static int keep_texts(struct plan *plan, coop_error **err)
 {
     auto_buffer struct buffer texts = { 0 };
 
-    for (size_t i = 0; i < plan->n_never; i++) {
-        buffer_append(&texts, plan->never[i].pattern, strlen(plan->never[i].pattern) + 1);
-        origin_print(&texts, plan->never[i].origin);
+    for (size_t i = 0; i < plan->n_write_rules; i++) {
+        buffer_append(&texts, plan->write_rules[i].pattern,
+                      strlen(plan->write_rules[i].pattern) + 1);
+        origin_print(&texts, plan->write_rules[i].origin);
         buffer_append_char(&texts, '\0');
     }
-    plan->never_texts = buffer_take_string(&texts);
-    return plan->never_texts ? 0 : fail_no_memory(err);
+    plan->write_rule_texts = buffer_take_string(&texts);
+    return plan->write_rule_texts ? 0 : fail_no_memory(err);
 }
 
-bool plan_never_text(const struct plan *plan, int rule, const char **pattern, const char **origin)
+bool plan_write_rule_text(const struct plan *plan, int rule, const char **pattern,
+                          const char **origin)
 {
-    const char *text = plan->never_texts;
+    const char *text = plan->write_rule_texts;
 
-    if (rule < 0 || (size_t)rule >= plan->n_never || !text)
+    if (rule < 0 || (size_t)rule >= plan->n_write_rules || !text)
         return false;
     for (int i = 0; i < 2 * rule; i++)
         text += strlen(text) + 1;
@@ -189,25 +193,25 @@ bool plan_never_text(const struct plan *plan, int rule, const char **pattern, co
 
 #define PACKED_SIZE 400 /* of most patterns, at most */
 
-int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
+int plan_packed_rules(struct plan *plan, bool ignore_case, coop_error **err)
 {
     auto_buffer struct buffer out = { 0 };
     auto_buffer struct buffer text = { 0 };
-    struct door_rules_header header = { 0 };
+    struct packed_rules_header header = { 0 };
     struct glob_packing packing;
     int r = 0;
 
-    if (plan->n_never == 0 && !plan->is_root_view)
+    if (plan->n_write_rules == 0 && !plan->is_root_view)
         return 0;
     if (plan->failed)
         return fail_no_memory(err);
-    (void)buffer_reserve(&out, sizeof header + (plan->n_never + plan->n_lifts) * PACKED_SIZE);
+    (void)buffer_reserve(&out, sizeof header + (plan->n_write_rules + plan->n_lifts) * PACKED_SIZE);
     buffer_append(&out, &header, sizeof header);
     append_roots(plan, &out, ignore_case, &header);
     append_exceptions(plan, &out, &header);
-    glob_pack_begin(&packing, &out, plan->n_never + plan->n_lifts);
-    for (size_t i = 0; r == 0 && i < plan->n_never; i++)
-        r = pack(&packing, &plan->never[i], ignore_case, &text, err);
+    glob_pack_begin(&packing, &out, plan->n_write_rules + plan->n_lifts);
+    for (size_t i = 0; r == 0 && i < plan->n_write_rules; i++)
+        r = pack(&packing, &plan->write_rules[i], ignore_case, &text, err);
     for (size_t i = 0; r == 0 && i < plan->n_lifts; i++)
         r = pack(&packing, &plan->lifts[i], ignore_case, &text, err);
     if (r < 0)
@@ -215,12 +219,12 @@ int plan_door_rules(struct plan *plan, bool ignore_case, coop_error **err)
     header.size = (uint32_t)out.length;
     if (out.failed)
         return fail_no_memory(err);
-    if (out.length > DOOR_RULES_MAX)
+    if (out.length > PACKED_RULES_MAX)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, E2BIG,
                          "%zu patterns of protected paths are too many",
-                         plan->n_never + plan->n_lifts);
+                         plan->n_write_rules + plan->n_lifts);
     memcpy(out.data, &header, sizeof header);
-    plan->door_rules_length = out.length;
-    plan->door_rules = take_ptr(out.data);
+    plan->packed_rules_length = out.length;
+    plan->packed_rules = take_ptr(out.data);
     return keep_texts(plan, err);
 }

@@ -1,5 +1,5 @@
 /*
- * seccomp_gen.c - turn seccomp_rules.h into BPF programs, at build time
+ * gen.c - turn rules.h into BPF programs, at build time
  *
  *   seccomp_gen OUTPUT.c
  *
@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/seccomp_rules.h"
+#include "plan/seccomp/rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -41,7 +41,7 @@ enum {
     MAX_CHAIN = 2,
 };
 
-struct target {
+struct gen_target {
     const char *name;
     uint32_t scmp_arch;
     uint32_t audit_arch;
@@ -49,7 +49,7 @@ struct target {
     size_t n_extra;
 };
 
-static const struct target targets[] = {
+static const struct gen_target targets[] = {
     { "x86_64", SCMP_ARCH_X86_64, AUDIT_ARCH_X86_64, seccomp_newer_calls_x86_64,
       COUNT(seccomp_newer_calls_x86_64) },
     { "aarch64", SCMP_ARCH_AARCH64, AUDIT_ARCH_AARCH64, NULL, 0 },
@@ -88,7 +88,7 @@ struct program {
     int length;
     int label_at[MAX_LABELS]; /* -1: not placed yet */
     int n_labels;
-    bool records;         /* refusals ask the listener: SECCOMP_RECORD */
+    bool records;         /* refusals ask the listener: SECCOMP_NOTIFY_DENIED */
     uint32_t returns[16]; /* the answer of label i, for i < n_returns; placed last */
     int n_returns;
     struct range ranges[MAX_RANGES];
@@ -113,7 +113,7 @@ static _Noreturn void die(const char *format, ...)
 
 /* Names and numbers */
 
-static int newer_nr(const struct target *target, const char *call)
+static int newer_nr(const struct gen_target *target, const char *call)
 {
     for (size_t i = 0; i < COUNT(seccomp_newer_calls); i++)
         if (strcmp(seccomp_newer_calls[i].call, call) == 0)
@@ -125,7 +125,7 @@ static int newer_nr(const struct target *target, const char *call)
 }
 
 /* -1 for a call that this architecture lacks. */
-static int call_nr(const struct target *target, const char *call)
+static int call_nr(const struct gen_target *target, const char *call)
 {
     int nr = seccomp_syscall_resolve_name_arch(target->scmp_arch, call);
     int newer = newer_nr(target, call);
@@ -141,7 +141,7 @@ static int call_nr(const struct target *target, const char *call)
     return nr < 0 ? -1 : nr;
 }
 
-static void learn_newer(struct numbers *numbers, const struct target *target,
+static void learn_newer(struct numbers *numbers, const struct gen_target *target,
                         const struct seccomp_newer_call *calls, size_t n_calls)
 {
     for (size_t i = 0; i < n_calls; i++) {
@@ -157,7 +157,7 @@ static void learn_newer(struct numbers *numbers, const struct target *target,
  * The bound is our own list, not libseccomp's: a number that only libseccomp knows has not been
  * looked at, and the same source shall give the same programs everywhere.
  */
-static void learn_numbers(struct numbers *numbers, const struct target *target)
+static void learn_numbers(struct numbers *numbers, const struct gen_target *target)
 {
     memset(numbers, 0, sizeof *numbers);
     learn_newer(numbers, target, seccomp_newer_calls, COUNT(seccomp_newer_calls));
@@ -337,6 +337,39 @@ static void add_range(struct program *program, uint32_t first, uint32_t last, in
     program->n_ranges++;
 }
 
+/* Whether the checks that begin with rules i and j, of two calls, are the same: they stand once then. */
+static bool are_alike(const struct numbers *numbers, unsigned variant, size_t i, size_t j)
+{
+    int i_nr = numbers->rule_nr[i];
+    int j_nr = numbers->rule_nr[j];
+
+    while (i < N_RULES && j < N_RULES) {
+        const struct seccomp_rule *a = &seccomp_rules[i];
+        const struct seccomp_rule *b = &seccomp_rules[j];
+
+        if (a->answer != b->answer ||
+            memcmp(a->conditions, b->conditions, sizeof a->conditions) != 0)
+            return false;
+        if (is_unconditional(a))
+            return true;
+        i = find_rule(numbers, variant, i_nr, i + 1);
+        j = find_rule(numbers, variant, j_nr, j + 1);
+    }
+    return i == j;
+}
+
+static int checks_label(struct program *program, const struct numbers *numbers, unsigned variant,
+                        size_t rule_of_label[MAX_LABELS], size_t i)
+{
+    int label = program->n_returns;
+
+    while (label < program->n_labels && !are_alike(numbers, variant, rule_of_label[label], i))
+        label++;
+    if (label == program->n_labels)
+        rule_of_label[new_label(program)] = i;
+    return label;
+}
+
 /* Cuts all numbers into ranges; `rule_of_label` remembers which checks are still to be written. */
 static void cut_ranges(struct program *program, const struct numbers *numbers, unsigned variant,
                        size_t rule_of_label[MAX_LABELS])
@@ -350,8 +383,7 @@ static void cut_ranges(struct program *program, const struct numbers *numbers, u
         } else if (i < N_RULES && is_unconditional(&seccomp_rules[i])) {
             label = answer_label(program, seccomp_rules[i].answer);
         } else if (i < N_RULES) {
-            label = new_label(program);
-            rule_of_label[label] = i;
+            label = checks_label(program, numbers, variant, rule_of_label, i);
         }
         add_range(program, (uint32_t)nr, (uint32_t)nr, label);
     }
@@ -473,14 +505,14 @@ static void add_answers(struct program *program)
     }
 }
 
-static void build(struct program *program, const struct target *target,
+static void build(struct program *program, const struct gen_target *target,
                   const struct numbers *numbers, unsigned variant)
 {
     static size_t rule_of_label[MAX_LABELS];
 
     memset(program, 0, sizeof *program);
     memset(rule_of_label, 0, sizeof rule_of_label);
-    program->records = variant & SECCOMP_RECORD;
+    program->records = variant & SECCOMP_NOTIFY_DENIED;
     reserve_answers(program);
     cut_ranges(program, numbers, variant, rule_of_label);
     choose_tree(program);
@@ -493,7 +525,7 @@ static void build(struct program *program, const struct target *target,
     for (int i = 0; i < program->n_ranges; i++) {
         int label = program->ranges[i].label;
 
-        if (label < program->n_returns)
+        if (label < program->n_returns || program->label_at[label] >= 0)
             continue;
         place(program, label);
         if (i == program->n_ranges - 1)
@@ -592,7 +624,7 @@ static const char *newer_name(const struct seccomp_newer_call *calls, size_t n, 
     return NULL;
 }
 
-static void print_names(FILE *out, const struct target *target, int newest)
+static void print_names(FILE *out, const struct gen_target *target, int newest)
 {
     (void)fprintf(out, "static const char *const %s_names[%d] = {\n", target->name, newest + 1);
     for (int nr = 0; nr <= newest; nr++) {
@@ -610,7 +642,7 @@ static void print_names(FILE *out, const struct target *target, int newest)
     (void)fputs("};\n\n", out);
 }
 
-static void print_arch(FILE *out, const struct target *target)
+static void print_arch(FILE *out, const struct gen_target *target)
 {
     static struct program program;
     static struct numbers numbers;
@@ -648,8 +680,8 @@ int main(int argc, char *argv[])
     out = fopen(argv[1], "we");
     if (!out)
         die("cannot write '%s'", argv[1]);
-    (void)fputs("/* Generated by seccomp_gen from seccomp_rules.h. */\n"
-                "#include \"plan/seccomp.h\"\n",
+    (void)fputs("/* Generated by seccomp_gen from plan/seccomp/rules.h. */\n"
+                "#include \"plan/seccomp/seccomp.h\"\n",
                 out);
     for (size_t i = 0; i < COUNT(targets); i++) {
         (void)fputc('\n', out);

@@ -1,5 +1,5 @@
 /*
- * seccomp_rules.h - which system calls are refused, and with what answer
+ * rules.h - which system calls are refused, and with what answer
  *
  * The one list, read by the generator of the programs and by the test that checks them. Rules of
  * one call are tried in the order of the table, the first that holds decides, and a call without
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 
 /* Answers besides an errno. */
 #define SECCOMP_ANSWER_ALLOW  0
@@ -90,6 +90,11 @@ static const struct seccomp_rule seccomp_rules[] = {
     DENY("clone3", ENOSYS),
     RULE("clone", EPERM, ALWAYS, ANY_BIT(0, 0x7e020000)), /* CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET} */
 
+    /* A thread with descriptors of its own: nobody would look there for memory files (supervise/memory_files.h).
+     * Nothing in use asks for one: threads share, and who closes all descriptors shares too. */
+    RULE("clone", ENOSYS, ALWAYS, MASKED(0, 0x10400, 0x10000)), /* CLONE_THREAD without CLONE_FILES */
+    RULE("close_range", ENOSYS, ALWAYS, ANY_BIT(2, 2)), /* CLOSE_RANGE_UNSHARE */
+
     /* Other processes. process_madvise came late enough for every caller to have a second way. */
     DENY_UNLESS_DEV("ptrace", EPERM),
     DENY_UNLESS_DEV("process_vm_readv", EPERM),
@@ -97,6 +102,13 @@ static const struct seccomp_rule seccomp_rules[] = {
     DENY_UNLESS_DEV("kcmp", EPERM),
     DENY_UNLESS_DEV("pidfd_getfd", EPERM),
     DENY("process_madvise", ENOSYS),
+
+    /* Limits of another process: the kernel asks only whether it is of the same user, and process 1 of a
+     * box is. About others than the caller init is asked, who knows which are the box's. Of everything
+     * else that one process may change of another the kernel first compares their capabilities. */
+    RULE("prlimit64", ALLOW, ALWAYS, EQUAL(0, 0)),
+    RULE("prlimit64", NOTIFY, IN(SECCOMP_NOTIFY_CONNECT), POINTER(2)), /* NULL only asks */
+    RULE("prlimit64", EPERM, ALWAYS, POINTER(2)),
 
     /* The machine: kernel, power, swap, accounting, quota, clock, log, console, name. */
     DENY("init_module", EPERM),
@@ -185,6 +197,12 @@ static const struct seccomp_rule seccomp_rules[] = {
     RULE("ioctl", EPERM, ALWAYS, EQUAL(1, 0x541c)), /* TIOCLINUX */
     RULE("ioctl", EPERM, ALWAYS, EQUAL(1, 0x5423)), /* TIOCSETD */
 
+    /* A lease on a file keeps everybody else's open waiting, 45 s by default; F_NOTIFY is what inotify
+     * replaced, without its limits. */
+    RULE("fcntl", EPERM, ALWAYS, EQUAL(1, 1024)), /* F_SETLEASE */
+    RULE("fcntl", EPERM, ALWAYS, EQUAL(1, 1026)), /* F_NOTIFY */
+    RULE("fcntl", EPERM, ALWAYS, EQUAL(1, 1040)), /* F_SETDELEG */
+
     /* A box may filter itself further, but has at most one listener, ours. EBUSY is what the kernel
      * says to a second one. */
     RULE("seccomp", EBUSY, ALWAYS, ANY_BIT(1, 0x8)), /* SECCOMP_FILTER_FLAG_NEW_LISTENER */
@@ -247,65 +265,65 @@ static const struct seccomp_rule seccomp_rules[] = {
 
     /* The same and more, to be looked at and then let through: what a read-only place refuses, or one
      * that the box does not have. Nothing is decided by it. */
-    RULE("open", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), ANY_BIT(1, 01103)),
-    RULE("openat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), ANY_BIT(2, 01103)),
-    RULE("creat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("mkdir", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("mkdirat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("mknod", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("mknodat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("rename", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("renameat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("renameat2", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("link", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("linkat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("symlink", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("symlinkat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("truncate", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("umask", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("bind", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("unlink", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("unlinkat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("rmdir", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("chmod", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("fchmodat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("fchmodat2", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("chown", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("lchown", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("fchownat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("utime", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("utimes", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("futimesat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("utimensat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), POINTER(1)),
-    RULE("setxattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("lsetxattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("removexattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("lremovexattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("execveat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("sendto", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), POINTER(4)),
-    RULE("execve", ALLOW, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), EQUAL(3, SECCOMP_OWN_CALL)),
-    RULE("execve", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
+    RULE("open", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), ANY_BIT(1, 01103)),
+    RULE("openat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), ANY_BIT(2, 01103)),
+    RULE("creat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("mkdir", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("mkdirat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("mknod", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("mknodat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("rename", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("renameat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("renameat2", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("link", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("linkat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("symlink", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("symlinkat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("truncate", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("umask", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("bind", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("unlink", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("unlinkat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("rmdir", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("chmod", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("fchmodat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("fchmodat2", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("chown", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("lchown", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("fchownat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("utime", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("utimes", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("futimesat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("utimensat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), POINTER(1)),
+    RULE("setxattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("lsetxattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("removexattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("lremovexattr", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("execveat", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("sendto", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), POINTER(4)),
+    RULE("execve", ALLOW, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), EQUAL(3, SECCOMP_OWN_CALL)),
+    RULE("execve", NOTIFY, IN(SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
 
     /* What only reads. A program makes hundreds of times as many of these. */
-    RULE("openat", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), ANY_BIT(2, 010000000)), /* O_PATH */
-    RULE("openat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("open", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("chdir", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), EQUAL(3, SECCOMP_OWN_CALL)),
-    RULE("chdir", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("faccessat", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), EQUAL(3, SECCOMP_OWN_CALL)),
-    RULE("faccessat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("stat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("lstat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("access", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("readlink", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("readlinkat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("faccessat2", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("newfstatat", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), ANY_BIT(3, 0x1000)), /* AT_EMPTY_PATH: fstat */
-    RULE("newfstatat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("statx", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), ANY_BIT(2, 0x1000)),
-    RULE("sendmsg", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("sendmmsg", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
-    RULE("statx", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_RECORD), { 0 }),
+    RULE("openat", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), ANY_BIT(2, 010000000)), /* O_PATH */
+    RULE("openat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("open", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("chdir", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), EQUAL(3, SECCOMP_OWN_CALL)),
+    RULE("chdir", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("faccessat", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), EQUAL(3, SECCOMP_OWN_CALL)),
+    RULE("faccessat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("stat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("lstat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("access", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("readlink", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("readlinkat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("faccessat2", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("newfstatat", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), ANY_BIT(3, 0x1000)), /* AT_EMPTY_PATH: fstat */
+    RULE("newfstatat", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("statx", ALLOW, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), ANY_BIT(2, 0x1000)),
+    RULE("sendmsg", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("sendmmsg", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
+    RULE("statx", NOTIFY, IN(SECCOMP_WATCH_LOOKUPS | SECCOMP_WATCH_WRITES | SECCOMP_NOTIFY_DENIED), { 0 }),
 };
 
 /* The same numbers on every architecture. Before a line is added here, its call is looked at. */

@@ -1,4 +1,4 @@
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 
 #include <assert.h>
 #include <errno.h>

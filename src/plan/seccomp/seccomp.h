@@ -1,7 +1,7 @@
 /*
  * seccomp.h - the system call filters, ready to load
  *
- * The programs are generated at build time from seccomp_rules.h by seccomp_gen.c; at run time they
+ * The programs are generated at build time from plan/seccomp/rules.h by plan/seccomp/gen.c; at run time they
  * are constant data. A variant is a sum of the flags below; zero is the default program.
  *
  *   const struct seccomp_program *program = seccomp_program_for(SECCOMP_PROFILE_DEV);
@@ -26,7 +26,7 @@
  */
 #define SECCOMP_NOTIFY_CONNECT 4u
 /* Refusals other than ENOSYS ask the listener too, so that they can be counted. */
-#define SECCOMP_RECORD 8u
+#define SECCOMP_NOTIFY_DENIED 8u
 /* Calls that open for writing or make names ask the listener: paths are protected. */
 #define SECCOMP_PROTECT 16u
 /* Calls that remove names ask too: init keeps the root's. With RECORD and PROTECT only, else it is the
@@ -38,7 +38,7 @@
 /* And whatever looks a path up. With WATCH_WRITES only. */
 #define SECCOMP_WATCH_LOOKUPS 128u
 #define SECCOMP_N_VARIANTS    256u
-#define SECCOMP_ROOT_NEEDS    (SECCOMP_RECORD | SECCOMP_PROTECT)
+#define SECCOMP_ROOT_NEEDS    (SECCOMP_NOTIFY_DENIED | SECCOMP_PROTECT)
 
 /*
  * coop makes some calls behind its own filter, before anybody listens: it puts this where the kernel
@@ -49,7 +49,7 @@
 /* The same program for variants that do not differ. */
 static inline unsigned seccomp_plain_variant(unsigned variant)
 {
-    if (!(variant & SECCOMP_RECORD))
+    if (!(variant & SECCOMP_NOTIFY_DENIED))
         variant &= ~(SECCOMP_WATCH_WRITES | SECCOMP_WATCH_LOOKUPS);
     if (!(variant & SECCOMP_WATCH_WRITES))
         variant &= ~SECCOMP_WATCH_LOOKUPS;

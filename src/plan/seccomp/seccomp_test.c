@@ -1,4 +1,8 @@
-#include "plan/seccomp.h"
+/*
+ * worlds: user
+ * builds: none
+ */
+#include "plan/seccomp/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "plan/seccomp_rules.h"
+#include "plan/seccomp/rules.h"
 #include "test/check.h"
 
 #define ERRNO(error) (SECCOMP_RET_ERRNO | (uint32_t)(error))
@@ -143,7 +147,7 @@ static uint32_t judged(unsigned variant, const struct rules *about, const uint64
         if (rule->answer == SECCOMP_ANSWER_ALLOW)
             return SECCOMP_RET_ALLOW;
         if (rule->answer == SECCOMP_ANSWER_NOTIFY ||
-            ((variant & SECCOMP_RECORD) && rule->answer != ENOSYS))
+            ((variant & SECCOMP_NOTIFY_DENIED) && rule->answer != ENOSYS))
             return SECCOMP_RET_USER_NOTIF;
         return ERRNO(rule->answer);
     }
@@ -312,6 +316,13 @@ TEST(known_escapes_are_closed)
         { 0, "clone", { 0x40000000 }, ERRNO(EPERM) },
         { 0, "clone", { 0x003d0f00 }, SECCOMP_RET_ALLOW }, /* pthread_create */
         { 0, "clone", { 0x01200011 }, SECCOMP_RET_ALLOW }, /* fork */
+        { 0, "clone", { 0x003d0b00 }, ERRNO(ENOSYS) },     /* a thread without CLONE_FILES */
+        { DEV, "clone", { RUBBISH | 0x00010900 }, ERRNO(ENOSYS) },
+        { 0, "clone", { 0x00004111 }, SECCOMP_RET_ALLOW }, /* vfork */
+        { 0, "close_range", { 3, 100, 2 }, ERRNO(ENOSYS) },
+        { DEV, "close_range", { 3, 100, RUBBISH | 6 }, ERRNO(ENOSYS) },
+        { 0, "close_range", { 3, 100, 4 }, SECCOMP_RET_ALLOW },
+        { 0, "close_range", { 3, 100, 0 }, SECCOMP_RET_ALLOW },
         { DEV, "clone3", { 0 }, ERRNO(ENOSYS) },
         { 0, "ptrace", { 0 }, ERRNO(EPERM) },
         { DEV, "ptrace", { 0 }, SECCOMP_RET_ALLOW },
@@ -360,10 +371,10 @@ TEST(known_escapes_are_closed)
         { ASK, "socketpair", { AF_UNIX, SOCK_STREAM }, SECCOMP_RET_ALLOW },
         { 0, "connect", { 0 }, SECCOMP_RET_ALLOW },
         { ASK, "connect", { 0 }, SECCOMP_RET_USER_NOTIF },
-        { SECCOMP_RECORD, "mount", { 0 }, SECCOMP_RET_USER_NOTIF },
-        { SECCOMP_RECORD, "clone3", { 0 }, ERRNO(ENOSYS) },
-        { SECCOMP_RECORD, "socket", { AF_PACKET, SOCK_RAW }, SECCOMP_RET_USER_NOTIF },
-        { SECCOMP_RECORD | ASK, "connect", { 0 }, SECCOMP_RET_USER_NOTIF },
+        { SECCOMP_NOTIFY_DENIED, "mount", { 0 }, SECCOMP_RET_USER_NOTIF },
+        { SECCOMP_NOTIFY_DENIED, "clone3", { 0 }, ERRNO(ENOSYS) },
+        { SECCOMP_NOTIFY_DENIED, "socket", { AF_PACKET, SOCK_RAW }, SECCOMP_RET_USER_NOTIF },
+        { SECCOMP_NOTIFY_DENIED | ASK, "connect", { 0 }, SECCOMP_RET_USER_NOTIF },
     };
 
     for (size_t a = 0; a < COUNT(arches); a++) {
@@ -413,7 +424,7 @@ TEST(what_was_promised_is_refused)
             CHECK(data.nr >= 0);
             CHECK((answer == SECCOMP_RET_ALLOW) == is_allowed);
             CHECK(is_allowed || answer == ERRNO(EPERM) || answer == ERRNO(ENOSYS) ||
-                  (variant & SECCOMP_RECORD && answer == SECCOMP_RET_USER_NOTIF));
+                  (variant & SECCOMP_NOTIFY_DENIED && answer == SECCOMP_RET_USER_NOTIF));
         }
     }
 }
@@ -590,7 +601,7 @@ static int try_every_refused_call(int variant)
             ((unsigned)variant & denied->variant_mask) != denied->variant_value)
             continue;
         /* nobody listens here, so what would be recorded is answered as unknown */
-        int error = (variant & SECCOMP_RECORD) ? ENOSYS : denied->error;
+        int error = (variant & SECCOMP_NOTIFY_DENIED) ? ENOSYS : denied->error;
         if (error_of(syscall(denied->nr, -1, -1, -1, -1, -1, -1)) != error) {
             dprintf(STDOUT_FILENO, "# variant %d, %s: %s\n", variant, denied->name,
                     strerror(errno));

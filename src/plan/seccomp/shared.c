@@ -1,17 +1,22 @@
-#include "plan/seccomp_shared.h"
+#include "plan/seccomp/shared.h"
 
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define LOAD_HIGH(arg) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arg) + 4)
-#define ANSWER(error)  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
-#define ALLOW          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define LOAD(field)   BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define ANSWER(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
+#define ALLOW         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 /* How many instructions are left out if it is so, and if not. */
 #define IS(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
 #define NOT_THERE(call)    IS(call, 0, 1), ANSWER(ENOSYS)
+/* The caller itself, 0, and nobody else; or its process group, but not all of its user. */
+#define OWN(call) IS(call, 0, 4), LOAD(args[0]), IS(0, 0, 1), ALLOW, ANSWER(EPERM)
+#define OWN_OR_GROUP(call, user) \
+    IS(call, 0, 6), LOAD(args[1]), IS(0, 0, 3), LOAD(args[0]), IS(user, 1, 0), ALLOW, ANSWER(EPERM)
+#define IOPRIO_USER 3 /* linux/ioprio.h is missing from older headers */
 
 static const struct sock_filter no_shared_objects[] = {
     LOAD(nr),
@@ -28,15 +33,13 @@ static const struct sock_filter no_shared_objects[] = {
     NOT_THERE(SYS_msgctl),
     NOT_THERE(SYS_mq_open),
     NOT_THERE(SYS_mq_unlink),
-    IS(SYS_prlimit64, 0, 6),
-    LOAD(args[0]), /* whose: 0 is the caller */
-    IS(0, 4, 0),
-    LOAD(args[2]), /* the new limits: NULL only asks */
-    IS(0, 0, 3),
-    LOAD_HIGH(args[2]),
-    IS(0, 0, 1),
+    OWN(SYS_sched_setscheduler),
+    OWN(SYS_sched_setparam),
+    OWN(SYS_sched_setattr),
+    OWN(SYS_sched_setaffinity),
+    OWN_OR_GROUP(SYS_setpriority, PRIO_USER),
+    OWN_OR_GROUP(SYS_ioprio_set, IOPRIO_USER),
     ALLOW,
-    ANSWER(EPERM),
 };
 
 static const struct sock_filter no_unix_sockets[] = {

@@ -1,17 +1,17 @@
 /*
- * seccomp_shared.h - further filters of a box without namespaces, which shares the host's objects
+ * shared.h - further filters of a box without namespaces, which shares the host's objects
  *
  * Landlock knows neither System V objects nor message queues, nor sockets that are files. They are
  * small and loaded after the first filter, which has seen to foreign tables.
  */
 #pragma once
 
-#include "plan/seccomp.h"
+#include "plan/seccomp/seccomp.h"
 
 /*
  * No System V object and no message queue: ENOSYS, as a kernel built without them answers. Not only
- * the calls that find one: numbers can be guessed. And no limits for other processes (EPERM), by
- * which a limit of CPU time would be a signal to any process of the user's.
+ * the calls that find one: numbers can be guessed. And neither priority nor scheduling nor processors
+ * of another process (EPERM): of those of the host no namespace keeps it apart.
  */
 extern const struct seccomp_program seccomp_no_shared_objects;
 /*

@@ -1,19 +1,18 @@
 /*
- * view_emit.c - the mounts of a view, in order, as steps
+ * emit.c - the mounts of a view, in order, as steps
  *
  * Sorted so that each mount comes after the one it lies in. Mount points are made only in file systems
  * of our own: where one would have to be made in a directory of the host, the mount is refused.
  */
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/project.h"
 #include "plan/protect.h"
-#include "plan/view_private.h"
-#include "policy/path.h"
+#include "plan/root_view.h"
+#include "plan/view/private.h"
+#include "policy/path/path.h"
 
 /* Order of a walk through the tree: '/' before every other byte, so that /a/b precedes /a-b. */
 static int compare_mounts(const void *a, const void *b)
@@ -34,6 +33,11 @@ static int compare_mounts(const void *a, const void *b)
     return *p < *q ? -1 : 1;
 }
 
+static bool has(const struct view_mount *mount, unsigned trait)
+{
+    return step_rows[mount->kind].traits & trait;
+}
+
 /* Of several mounts with one target the policy's own wins; hiding comes on top of either. */
 static void drop_replaced(struct view *view)
 {
@@ -41,8 +45,8 @@ static void drop_replaced(struct view *view)
 
     for (size_t i = 0; i < view->n; i++) {
         struct view_mount *mount = &view->mounts[i];
-        bool replaced = i + 1 < view->n && mount->kind != VIEW_HIDE &&
-                        view->mounts[i + 1].kind != VIEW_HIDE &&
+        bool replaced = i + 1 < view->n && !has(mount, TRAIT_OVER) &&
+                        !has(&view->mounts[i + 1], TRAIT_OVER) &&
                         strcmp(mount->target, view->mounts[i + 1].target) == 0;
 
         if (!replaced)
@@ -78,8 +82,8 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
     struct plan *plan = view->plan;
     const char *place;
 
-    if (mount->kind == VIEW_HIDE || mount->kind == VIEW_ENTRY ||
-        (container && (container->kind == VIEW_BIND || container->kind == VIEW_ENTRY))) {
+    if (has(mount, TRAIT_OVER) || mount->kind == STEP_SHOW ||
+        (container && has(container, TRAIT_OF_HOST))) {
         /* The mount point must be there already; the step itself says so if it is not. */
         (void)err;
         return 0;
@@ -87,7 +91,7 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
     if (!container) {
         make_parents(view, mount->target);
         place = mount->target + 1;
-    } else if (container->kind == VIEW_PRIVATE) {
+    } else if (has(container, TRAIT_IN_POOL)) {
         const char *rest = mount->target + strlen(container->target) + 1;
         const char *pool = container->source;
 
@@ -100,7 +104,7 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
                          "the mount target '%s' lies in '%s', where coop cannot make it",
                          mount->target, container->target);
     }
-    if (mount->kind == VIEW_LINK)
+    if (mount->kind == STEP_MAKE_LINK)
         view_make_link(plan, place, mount->source);
     else if (mount->is_directory)
         view_make_directory(plan, place, 0755);
@@ -109,16 +113,9 @@ static int make_mount_point(struct view *view, const struct view_mount *mount,
     return 0;
 }
 
-static const enum step_kind step_of_view[] = {
-    [VIEW_BIND] = STEP_BIND,  [VIEW_PRIVATE] = STEP_PRIVATE, [VIEW_TMPFS] = STEP_TMPFS,
-    [VIEW_PROC] = STEP_PROC,  [VIEW_PTS] = STEP_TERMINALS,   [VIEW_HIDE] = STEP_HIDE,
-    [VIEW_ENTRY] = STEP_SHOW,
-};
-
 static void emit_mount(struct plan *plan, const struct view_mount *mount)
 {
-    assert(mount->kind != VIEW_LINK);
-    struct step *step = plan_add(plan, step_of_view[mount->kind], STAGE_BOX);
+    struct step *step = plan_add(plan, mount->kind, PHASE_BOX);
 
     step->source = mount->source;
     step->target = mount->target + 1;
@@ -127,10 +124,10 @@ static void emit_mount(struct plan *plan, const struct view_mount *mount)
     step->dev = mount->dev;
     step->ino = mount->ino;
     step->value = mount->size;
-    if (mount->kind == VIEW_HIDE)
-        step->node = view_trap_hidden(plan, mount->target);
-    else if (mount->kind == VIEW_PRIVATE && strcmp(mount->target, "/tmp") == 0)
-        step->node = view_trap_beneath(plan, mount->target);
+    if (mount->kind == STEP_HIDE)
+        step->node = view_watch_hidden(plan, mount->target);
+    else if (mount->kind == STEP_PRIVATE && strcmp(mount->target, "/tmp") == 0)
+        step->node = view_watch_beneath(plan, mount->target);
 }
 
 static int emit_mount_points(struct view *view, coop_error **err)
@@ -151,7 +148,7 @@ static int emit_mount_points(struct view *view, coop_error **err)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
                              "the mount target '%s' lies in more than %d others", mount->target,
                              PLAN_MAX_NESTING);
-        if (mount->kind != VIEW_HIDE && mount->kind != VIEW_LINK)
+        if (!has(mount, TRAIT_OVER) && mount->kind != STEP_MAKE_LINK)
             stack[depth++] = mount;
     }
     return 0;
@@ -178,30 +175,32 @@ static void note_outside(struct view *view)
         const struct view_mount *mount = &view->mounts[i];
         const char *target = mount->target;
 
-        if (mount->kind == VIEW_ENTRY)
+        if (mount->kind == STEP_SHOW)
             entry = target;
         else if (!entry || !path_is_within(target, entry))
             plan_strings_add(plan, &plan->outside, target, 1 + strcspn(target + 1, "/"));
-        else if (mount->kind != VIEW_HIDE || strcmp(target, entry) == 0)
+        else if (mount->kind != STEP_HIDE || strcmp(target, entry) == 0)
             plan_strings_add(plan, &plan->outside, target, strlen(target));
     }
 }
 
 /* The project, before /proc covers the place that it is kept at; its entries; what is protected. */
-static void emit_project(struct view *view)
+static void emit_root_view(struct view *view)
 {
     struct plan *plan = view->plan;
 
     note_outside(view);
-    plan_project_exclude(plan);
-    view_make_file(plan, "../u/coop-git-exclude", plan->git_excludes);
-    plan_project_take(plan);
+    if (view_has_run(plan)) {
+        plan_root_view_exclude(plan);
+        view_make_file(plan, "../u/coop-git-exclude", plan->git_excludes);
+    }
+    plan_root_view_take(plan);
     for (size_t i = 0; i < view->n; i++) {
         struct view_mount *mount = &view->mounts[i];
 
-        if (mount->kind != VIEW_ENTRY)
+        if (mount->kind != STEP_SHOW)
             continue;
-        if (plan_project_hides(plan, mount->target + 1))
+        if (plan_root_view_hides(plan, mount->target + 1))
             mount->flags |= STEP_HIDDEN;
         emit_mount(plan, mount);
     }
@@ -221,27 +220,27 @@ int view_emit(struct view *view, enum plan_part part, coop_error **err)
     if (r < 0)
         return r;
     view_add_places(view);
-    plan_add(plan, STEP_ROOT, STAGE_BOX);
+    plan_add(plan, STEP_ROOT, PHASE_BOX);
     if (part == PLAN_WHOLE)
-        view_emit_traps(plan);
+        view_emit_watchfs(plan);
     for (size_t i = 0; i < view->n; i++)
         if (view->mounts[i].by_seal)
             emit_mount(plan, &view->mounts[i]);
-    plan_add(plan, STEP_SEAL_ROOT, STAGE_BOX);
+    plan_add(plan, STEP_SEAL_ROOT, PHASE_BOX);
     if (plan->is_root_view)
-        emit_project(view);
+        emit_root_view(view);
     for (size_t i = 0; i < view->n; i++) {
         struct view_mount *mount = &view->mounts[i];
 
         /* A template needs a /proc that hides nothing and can be written to, or the kernel would
          * let no box mount its own over it. It is of a pid namespace in which nobody lives. */
-        if (part == PLAN_TEMPLATE && mount->kind == VIEW_PROC)
+        if (part == PLAN_TEMPLATE && mount->kind == STEP_PROC)
             mount->flags = 0;
-        if (mount->by_seal || mount->kind == VIEW_LINK || mount->kind == VIEW_ENTRY ||
-            (part == PLAN_TEMPLATE && mount->kind != VIEW_BIND && mount->kind != VIEW_PROC))
+        if (mount->by_seal || mount->kind == STEP_MAKE_LINK || mount->kind == STEP_SHOW ||
+            (part == PLAN_TEMPLATE && !has(mount, TRAIT_TEMPLATE)))
             continue;
         emit_mount(plan, mount);
-        if (mount->kind == VIEW_BIND)
+        if (mount->kind == STEP_BIND)
             plan_protect_emit(plan, mount->target);
     }
     return 0;

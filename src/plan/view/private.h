@@ -1,29 +1,19 @@
 /*
- * view_private.h - the view while it is being made: a list of mounts
+ * private.h - the view while it is being made: a list of mounts
  *
  *   view.c           what there is: the box's own, the workspace, what the policy adds
- *   view_skeleton.c  directories, links and files that are made rather than mounted
- *   view_emit.c      the list in order, as steps
- *   view_traps.c     what of it is watched: what the box lacks, and what is hidden
- *   view_places.c    the directories that it has
+ *   plan/view/skeleton.c  directories, links and files that are made rather than mounted
+ *   plan/view/emit.c      the list in order, as steps
+ *   plan/view/watchfs.c     what of it is watched: what the box lacks, and what is hidden
+ *   plan/view/places.c    the directories that it has
  */
 #pragma once
 
 #include "plan/plan.h"
 
-enum view_kind {
-    VIEW_BIND,
-    VIEW_PRIVATE,
-    VIEW_TMPFS,
-    VIEW_PROC,
-    VIEW_PTS,
-    VIEW_HIDE,
-    VIEW_ENTRY, /* of a project that is the root */
-    VIEW_LINK   /* no mount: a link of the skeleton where a mount could be */
-};
-
 struct view_mount {
-    enum view_kind kind;
+    enum step_kind
+        kind; /* of a mount; or STEP_MAKE_LINK: a link of the skeleton where a mount could be */
     bool is_directory;
     bool by_seal; /* made read-only together with the root */
     unsigned flags;
@@ -32,7 +22,7 @@ struct view_mount {
     dev_t dev;
     ino_t ino;
     uint64_t size;
-    const char *source; /* host path; for VIEW_PRIVATE the directory beside the skeleton */
+    const char *source; /* host path; for STEP_PRIVATE the directory beside the skeleton */
     const char *target;
 };
 
@@ -46,26 +36,26 @@ struct view {
 };
 
 /* Never NULL: what is written after a failure is never read. */
-struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
+struct view_mount *view_add(struct view *view, enum step_kind kind, const char *source,
                             const char *target);
 
 /* Whether the box has something of its own under this name of the root; of its mounts, the first n
  * are looked at. */
 bool view_has_name(const struct view *view, size_t n_mounts, const char *name);
 
-/* Directories for the traps, when everything else has its place; and the step that makes them, before
+/* Directories for the watched directories, when everything else has its place; and the step that makes them, before
  * the first mask. */
-void view_add_traps(struct view *view);
-void view_take_traps(struct plan *plan, const struct plan_traps *from); /* of a template */
-void view_emit_traps(struct plan *plan);
+void view_add_watchfs(struct view *view);
+void view_take_watchfs(struct plan *plan, const struct plan_watchfs *from); /* of a template */
+void view_emit_watchfs(struct plan *plan);
 /* The directories that the box makes to hold others become watched ones, when all mount points have
  * their place. */
 void view_add_places(struct view *view);
 /* For what hides a path of which only the child will know what it is: the node of a file, and behind
  * it that of a directory. */
-unsigned view_trap_hidden(struct plan *plan, const char *target);
-/* Likewise for a directory of the pool, which gets a trap beneath it. */
-unsigned view_trap_beneath(struct plan *plan, const char *target);
+unsigned view_watch_hidden(struct plan *plan, const char *target);
+/* Likewise for a directory of the pool, which gets a watched directory beneath it. */
+unsigned view_watch_beneath(struct plan *plan, const char *target);
 
 /* ---- the skeleton; nothing is copied */
 
@@ -75,6 +65,10 @@ void view_make_file(struct plan *plan, const char *target, const char *data); /*
 /* Whether the step makes something that the box will see, as opposed to what lies beside. */
 bool view_is_skeleton(const struct step *step);
 
+/* A directory of the box's own, with /dev/shm in it and what tells git which names are hidden; a view of a
+ * front end's own may lack it. */
+#define VIEW_RUN "/run"
+bool view_has_run(const struct plan *plan);
 /* The box's own memory and the private directories in it. */
 void view_add_pool(struct plan *plan);
 /* What of the box's own depends on the policy alone: the host's tools, /etc, /dev. */

@@ -1,5 +1,5 @@
 /*
- * view_skeleton.c - what is made for a box rather than mounted, and the defaults that every box has
+ * skeleton.c - what is made for a box rather than mounted, and the defaults that every box has
  *
  * The skeleton is a directory in the box's own memory that becomes its root. Beside it lie the private
  * directories; together they have one budget.
@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "net/gate_inside.h"
-#include "plan/view_private.h"
-#include "policy/path.h"
-#include "policy/view_defaults.h"
+#include "net/inside/gate_inside.h"
+#include "plan/view/private.h"
+#include "policy/path/path.h"
+#include "policy/view/defaults.h"
 
 void view_make_directory(struct plan *plan, const char *target, mode_t mode)
 {
-    struct step *step = plan_add(plan, STEP_MAKE_DIRECTORY, STAGE_BOX);
+    struct step *step = plan_add(plan, STEP_MAKE_DIRECTORY, PHASE_BOX);
 
     step->target = target;
     step->mode = mode;
@@ -27,7 +27,7 @@ void view_make_directory(struct plan *plan, const char *target, mode_t mode)
 
 void view_make_link(struct plan *plan, const char *target, const char *text)
 {
-    struct step *step = plan_add(plan, STEP_MAKE_LINK, STAGE_BOX);
+    struct step *step = plan_add(plan, STEP_MAKE_LINK, PHASE_BOX);
 
     step->target = target;
     step->source = text;
@@ -35,7 +35,7 @@ void view_make_link(struct plan *plan, const char *target, const char *text)
 
 void view_make_file(struct plan *plan, const char *target, const char *data)
 {
-    struct step *step = plan_add(plan, STEP_MAKE_FILE, STAGE_BOX);
+    struct step *step = plan_add(plan, STEP_MAKE_FILE, PHASE_BOX);
 
     step->target = target;
     step->mode = 0644;
@@ -100,8 +100,7 @@ static const char *hosts(struct plan *plan)
 
 static const char *resolver(struct plan *plan)
 {
-    return plan->policy->network == COOP_NETWORK_NAT ? "nameserver " NAT_INSIDE_RESOLVER "\n"
-                                                     : "nameserver " GATE_INSIDE_RESOLVER "\n";
+    return plan_network_resolver(plan);
 }
 
 static const struct {
@@ -169,7 +168,7 @@ static void add_host_entry(struct view *view, const struct view_default *row)
         if (access(path, F_OK) < 0)
             return;
     }
-    struct view_mount *mount = view_add(view, VIEW_BIND, path, path);
+    struct view_mount *mount = view_add(view, STEP_BIND, path, path);
     mount->is_directory = row->is_directory;
     mount->flags = STEP_READ_ONLY;
     mount->by_seal = true;
@@ -177,7 +176,7 @@ static void add_host_entry(struct view *view, const struct view_default *row)
 
 static void add_device(struct view *view, const struct view_default *row)
 {
-    struct view_mount *mount = view_add(view, VIEW_BIND, row->path, row->path);
+    struct view_mount *mount = view_add(view, STEP_BIND, row->path, row->path);
 
     mount->flags = STEP_DEVICE;
     mount->dev = makedev(row->device[0], row->device[1]);
@@ -196,7 +195,7 @@ void view_add_shared_defaults(struct view *view)
 {
     struct plan *plan = view->plan;
 
-    for (const struct view_default *row = view_defaults; row->path; row++) {
+    for (const struct view_default *row = view_rows(plan->policy); row->path; row++) {
         if (!view_default_is_shown(row, plan->policy->network))
             continue;
         switch (row->origin) {
@@ -229,7 +228,7 @@ void view_add_shared_defaults(struct view *view)
 /* All boxes of a sandbox may have one /tmp. */
 static void add_common_tmp(struct view *view, const char *path)
 {
-    struct view_mount *tmp = view_add(view, VIEW_BIND, "the /tmp of all boxes", path);
+    struct view_mount *tmp = view_add(view, STEP_BIND, "the /tmp of all boxes", path);
 
     tmp->flags = STEP_TREE_FD;
     tmp->fd = *view->tmp_fd;
@@ -237,41 +236,52 @@ static void add_common_tmp(struct view *view, const char *path)
 
 void view_add_own_defaults(struct view *view)
 {
-    for (const struct view_default *row = view_defaults; row->path; row++) {
+    for (const struct view_default *row = view_rows(view->plan->policy); row->path; row++) {
         if (row->origin == VIEW_POOL && is_replaced(view->plan, row->path))
             continue;
         if (row->origin == VIEW_POOL && strcmp(row->path, "/tmp") == 0)
             view->plan->has_own_tmp = true;
         if (row->origin == VIEW_PROCESSES)
-            view_add(view, VIEW_PROC, NULL, row->path)->flags = STEP_READ_ONLY;
+            view_add(view, STEP_PROC, NULL, row->path)->flags = STEP_READ_ONLY;
         else if (row->origin == VIEW_TERMINALS)
-            view_add(view, VIEW_PTS, NULL, row->path);
+            view_add(view, STEP_TERMINALS, NULL, row->path);
         else if (row->origin == VIEW_POOL && view->tmp_fd && strcmp(row->path, "/tmp") == 0)
             add_common_tmp(view, row->path);
         else if (row->origin == VIEW_POOL)
-            view_add(view, VIEW_PRIVATE, row->text, row->path);
+            view_add(view, STEP_PRIVATE, row->text, row->path);
         else if (row->origin == VIEW_HIDDEN && (access(row->path, F_OK) == 0 || errno != ENOENT))
-            view_add(view, VIEW_HIDE, NULL, row->path);
+            view_add(view, STEP_HIDE, NULL, row->path);
     }
+}
+
+bool view_has_run(const struct plan *plan)
+{
+    const struct view_default *row =
+        view_default_at(view_rows(plan->policy), VIEW_RUN, plan->policy->network);
+
+    return row && row->origin == VIEW_POOL;
 }
 
 void view_add_pool(struct plan *plan)
 {
-    struct step *pool = plan_add(plan, STEP_POOL, STAGE_BOX);
+    struct step *pool = plan_add(plan, STEP_POOL, PHASE_BOX);
     uint64_t size = plan->policy->limits[COOP_LIMIT_TMP_SIZE];
 
     pool->value = size;
     /* A file of one page each, and never so few that an ordinary build runs out. */
     pool->value2 = size == COOP_LIMIT_NONE ? 0 : size / 4096 < 16384 ? 16384 : size / 4096;
     pool->value2 += pool->value2 ? plan->n_mask_inodes : 0;
-    for (const struct view_default *row = view_defaults; row->path; row++)
+    for (const struct view_default *row = view_rows(plan->policy); row->path; row++)
         if (row->origin == VIEW_POOL)
             view_make_directory(plan, row->text, row->mode);
-    view_make_directory(plan, "../u/shm", 01777);
-    if (plan->traps) {
-        view_make_directory(plan, "../" TRAP_LOWER, 0755);
-        view_make_directory(plan, "../" TRAP_WORK, 0700);
+    if (view_has_run(plan))
+        view_make_directory(plan, "../u/shm", 01777);
+    if (plan->watchfs) {
+        view_make_directory(plan, "../" WATCHFS_LOWER, 0755);
+        view_make_directory(plan, "../" WATCHFS_WORK, 0700);
     }
+    if (!view_has_run(plan))
+        plan->git_excludes = NULL;
     if (plan->git_excludes && !plan->is_root_view)
         view_make_file(plan, "../u/coop-git-exclude", plan->git_excludes);
 }

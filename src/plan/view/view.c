@@ -1,33 +1,26 @@
 /*
  * view.c - what a command sees, as mounts
  *
- * What every box has by itself (policy/view_defaults.h), the workspace or the part of it that is
+ * What every box has by itself (policy/view/defaults.h), the workspace or the part of it that is
  * shown, and what the policy adds. The most specific target wins, and a policy's mount replaces the
  * default one of the same target.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/fd.h"
 #include "plan/enforce.h"
-#include "plan/kernel_files.h"
-#include "plan/project.h"
 #include "plan/protect.h"
-#include "plan/view_private.h"
-#include "policy/path.h"
-#include "policy/view_defaults.h"
+#include "plan/root_view.h"
+#include "plan/view/private.h"
+#include "plan/workspace_check.h"
+#include "policy/path/path.h"
+#include "policy/view/defaults.h"
 
-#define VIEW_RUN "/run"
-
-struct view_mount *view_add(struct view *view, enum view_kind kind, const char *source,
+struct view_mount *view_add(struct view *view, enum step_kind kind, const char *source,
                             const char *target)
 {
     static struct view_mount spill;
@@ -69,22 +62,6 @@ static int note_source(struct view_mount *mount, int fd, coop_error **err)
     return 0;
 }
 
-static int open_source(struct view *view, struct view_mount *mount, coop_error **err)
-{
-    int fd = open(mount->source, O_PATH | O_CLOEXEC);
-
-    if (fd < 0)
-        return fail_as(err, fail(err, errno, "open the mount source '%s'", mount->source),
-                       COOP_ERROR_BAD_POLICY);
-    int r = fd_lift(&fd);
-    if (r < 0 || plan_hold_fd(view->plan, fd) < 0) {
-        (void)close(fd);
-        return fail_no_memory(err);
-    }
-    r = kernel_files_refuse(fd, "the mount source", mount->source, err);
-    return r < 0 ? r : note_source(mount, fd, err);
-}
-
 /* A mount that is itself what an allowed command executes: it takes the place of the entry's. */
 static bool is_enforced(const struct plan *plan, const char *target)
 {
@@ -95,7 +72,6 @@ static bool is_enforced(const struct plan *plan, const char *target)
     return false;
 }
 
-/* /dev/shm is in it, and what tells git which names are hidden. */
 static int fail_run(coop_error **err, const char *what)
 {
     return fail_kind(
@@ -103,49 +79,9 @@ static int fail_run(coop_error **err, const char *what)
         "the %s '" VIEW_RUN "' is the box's own place: choose one below it, or another", what);
 }
 
-static bool leaves(const char *directory, const char *source, const char *real)
-{
-    return directory && path_is_within(source, directory) && !path_is_within(real, directory);
-}
-
-/* A name that commands can change must not lead elsewhere: an earlier box may have put a link there. */
-static int check_links(const struct view *view, const struct view_mount *mount, coop_error **err)
-{
-    const coop_policy *policy = view->plan->policy;
-    char own[64];
-    char real[PATH_MAX];
-    char workspace[PATH_MAX];
-    const struct {
-        int fd;
-        char *path;
-    } links[] = { { mount->fd, real }, { view->plan->workspace_fd, workspace } };
-    bool is_outside = false;
-
-    for (size_t i = 0; i < COUNT(links); i++) {
-        (void)snprintf(own, sizeof own, "/proc/self/fd/%d", links[i].fd);
-        ssize_t n = readlink(own, links[i].path, PATH_MAX - 1);
-        if (n < 0)
-            return fail(err, errno, "find out where the socket '%s' is", mount->source);
-        links[i].path[n] = '\0';
-    }
-    is_outside =
-        leaves(workspace, mount->source, real) ||
-        (policy->workspace && *policy->workspace == '/' &&
-         path_is_within(mount->source, policy->workspace) && !path_is_within(real, workspace));
-    for (size_t i = 0; !is_outside && i < policy->n_mounts; i++)
-        is_outside = policy->mounts[i].kind == POLICY_BIND && !policy->mounts[i].read_only &&
-                     leaves(policy->mounts[i].source, mount->source, real);
-    return is_outside ? fail_kind(err, COOP_ERROR_BAD_POLICY, ELOOP,
-                                  "the socket '%s' is a link out of a place that commands can "
-                                  "change",
-                                  mount->source)
-                      : 0;
-}
-
 /* It is this very object that may be connected to, whatever names it has. */
-static int grant_socket(struct view *view, struct view_mount *mount, coop_error **err)
+static int grant_socket(struct view_mount *mount, coop_error **err)
 {
-    struct plan *plan = view->plan;
     struct stat st;
 
     if (fstat(mount->fd, &st) < 0)
@@ -154,9 +90,7 @@ static int grant_socket(struct view *view, struct view_mount *mount, coop_error 
         return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOTSOCK, "'%s' is no unix socket",
                          mount->source);
     mount->flags |= STEP_SOCKET;
-    plan->sockets = plan_text(plan, "%s%llu %llu ", plan->sockets ? plan->sockets : "",
-                              (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
-    return check_links(view, mount, err);
+    return 0;
 }
 
 static int add_policy_binds(struct view *view, coop_error **err)
@@ -174,12 +108,11 @@ static int add_policy_binds(struct view *view, coop_error **err)
             continue;
         if (strcmp(from->target, VIEW_RUN) == 0)
             return fail_run(err, "mount target");
-        struct view_mount *mount = view_add(view, VIEW_BIND, from->source, from->target);
-        int r = open_source(view, mount, err);
-        if (r < 0)
-            return r;
-        if (from->is_socket)
-            r = grant_socket(view, mount, err);
+        struct view_mount *mount = view_add(view, STEP_BIND, from->source, from->target);
+        int fd = plan_source(view->plan, i, err);
+        int r = fd < 0 ? fd : note_source(mount, fd, err);
+        if (r == 0 && from->is_socket)
+            r = grant_socket(mount, err);
         if (r < 0)
             return r;
         if (from->read_only)
@@ -204,11 +137,11 @@ static void add_policy_own(struct view *view)
         struct view_mount *mount;
 
         if (from->kind == POLICY_TMPFS) {
-            mount = view_add(view, VIEW_TMPFS, NULL, from->target);
+            mount = view_add(view, STEP_TMPFS, NULL, from->target);
             mount->size = from->size ? from->size : policy->limits[COOP_LIMIT_TMP_SIZE];
             mount->flags = from->read_only ? STEP_READ_ONLY : 0;
         } else if (from->kind == POLICY_BLOCK) {
-            view_add(view, VIEW_HIDE, NULL,
+            view_add(view, STEP_HIDE, NULL,
                      *from->target == '/' ? from->target : in_workspace(view->plan, from->target));
         }
     }
@@ -221,7 +154,7 @@ static int add_git(struct view *view, coop_error **err)
     bool is_free = git->link != NULL;
 
     if (git->target) {
-        struct view_mount *mount = view_add(view, VIEW_BIND, git->source, git->target);
+        struct view_mount *mount = view_add(view, STEP_BIND, git->source, git->target);
         int r = note_source(mount, git->fd, err);
 
         if (r < 0)
@@ -234,7 +167,7 @@ static int add_git(struct view *view, coop_error **err)
     for (size_t i = 0; is_free && i < view->plan->policy->n_mounts; i++)
         is_free = !path_is_within(view->plan->policy->mounts[i].target, git->link);
     if (is_free)
-        view_add(view, VIEW_LINK, view->plan->workspace_view, git->link);
+        view_add(view, STEP_MAKE_LINK, view->plan->workspace_view, git->link);
     return 0;
 }
 
@@ -242,7 +175,7 @@ bool view_has_name(const struct view *view, size_t n_mounts, const char *name)
 {
     size_t n = strlen(name);
 
-    for (const struct view_default *row = view_defaults; row->path;
+    for (const struct view_default *row = view_rows(view->plan->policy); row->path;
          row++) /* also what comes later */
         if (row->origin != VIEW_HOST && strncmp(row->path + 1, name, n) == 0 &&
             (row->path[1 + n] == '/' || !row->path[1 + n]))
@@ -266,21 +199,21 @@ bool view_has_name(const struct view *view, size_t n_mounts, const char *name)
 static int add_project(struct view *view, coop_error **err)
 {
     struct plan *plan = view->plan;
-    auto_free struct project_entry *entries = NULL;
+    auto_free struct root_entry *entries = NULL;
+    struct plan_strings taken = { 0 };
     size_t n = 0;
-    int r = plan_project_list(plan, &entries, &n, err);
+    int r = plan_root_view_list(plan, &entries, &n, err);
 
     view->n_of_box = view->n;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        if (view_has_name(view, view->n_of_box, entries[i].name)) {
-            plan_strings_add(plan, &plan->not_shown, entries[i].name, strlen(entries[i].name));
-            continue;
-        }
-        view_add(view, VIEW_ENTRY, NULL, plan_text(plan, "/%s", entries[i].name))->is_directory =
-            entries[i].is_directory;
+        if (view_has_name(view, view->n_of_box, entries[i].name))
+            plan_strings_add(plan, &taken, entries[i].name, strlen(entries[i].name));
+        else
+            view_add(view, STEP_SHOW, NULL, plan_text(plan, "/%s", entries[i].name))->is_directory =
+                entries[i].is_directory;
     }
-    plan_project_note(plan);
-    return r;
+    return r == 0 && taken.length > 0 ? workspace_refuse_names(plan->workspace, taken.text, err)
+                                      : r;
 }
 
 static int add_workspace(struct view *view, coop_error **err)
@@ -291,7 +224,7 @@ static int add_workspace(struct view *view, coop_error **err)
         return add_project(view, err);
     if (strcmp(plan->shown.target, VIEW_RUN) == 0)
         return fail_run(err, "place of the workspace");
-    struct view_mount *shown = view_add(view, VIEW_BIND, plan->shown.source, plan->shown.target);
+    struct view_mount *shown = view_add(view, STEP_BIND, plan->shown.source, plan->shown.target);
     if (plan->policy->read_only)
         shown->flags = STEP_READ_ONLY;
     return note_source(shown, plan->shown.fd, err);
@@ -300,11 +233,11 @@ static int add_workspace(struct view *view, coop_error **err)
 /* Directories of programs that hold the allowed ones only, and what else may be code. */
 static int add_enforced(struct view *view, coop_error **err)
 {
-    static const enum view_kind kinds[] = { [ENFORCE_DIRECTORY] = VIEW_PRIVATE,
-                                            [ENFORCE_LINK] = VIEW_LINK,
-                                            [ENFORCE_FILE] = VIEW_BIND,
-                                            [ENFORCE_TREE] = VIEW_BIND,
-                                            [ENFORCE_PLAIN] = VIEW_BIND };
+    static const enum step_kind kinds[] = { [ENFORCE_DIRECTORY] = STEP_PRIVATE,
+                                            [ENFORCE_LINK] = STEP_MAKE_LINK,
+                                            [ENFORCE_FILE] = STEP_BIND,
+                                            [ENFORCE_TREE] = STEP_BIND,
+                                            [ENFORCE_PLAIN] = STEP_BIND };
     const struct plan_enforce *enforce = view->plan->enforce;
     int r = 0;
 
@@ -321,8 +254,11 @@ static int add_enforced(struct view *view, coop_error **err)
         mount->flags = STEP_READ_ONLY;
         if (entry->kind == ENFORCE_FILE || entry->kind == ENFORCE_TREE)
             mount->flags |= STEP_PROGRAMS;
-        if (entry->is_mount)
-            r = open_source(view, mount, err);
+        if (entry->is_mount) {
+            int fd = plan_open_source(view->plan, source, err);
+
+            r = fd < 0 ? fd : note_source(mount, fd, err);
+        }
     }
     return r;
 }
@@ -353,14 +289,14 @@ static int build_whole(struct view *view, const struct plan_request *request, co
     r = view_sort(view, err);
     if (r < 0)
         return r;
-    if (request->traps)
-        view_add_traps(view);
+    if (request->watchfs)
+        view_add_watchfs(view);
     r = view_emit(view, part, err);
     if (r < 0)
         return r;
-    plan_add(plan, STEP_ENTER_ROOT, STAGE_BOX);
+    plan_add(plan, STEP_ENTER_ROOT, PHASE_BOX);
     /* The kernel waits for all processors here; the command's process can use that time. */
-    plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? STAGE_BOX : STAGE_LAST);
+    plan_add(plan, STEP_DROP_HOST_ROOT, part == PLAN_TEMPLATE ? PHASE_BOX : PHASE_LAST);
     return 0;
 }
 
@@ -368,9 +304,9 @@ static int build_on_template(struct view *view, const struct plan_request *reque
                              coop_error **err)
 {
     view_add_pool(view->plan);
-    if (request->traps && request->template->traps)
-        view_take_traps(view->plan, request->template->traps);
-    view_emit_traps(view->plan);       /* before our own /proc covers what is out of sight */
+    if (request->watchfs && request->template->watchfs)
+        view_take_watchfs(view->plan, request->template->watchfs);
+    view_emit_watchfs(view->plan);     /* before our own /proc covers what is out of sight */
     plan_protect_emit_all(view->plan); /* likewise */
     view_add_own_defaults(view);
     add_policy_own(view);
@@ -384,15 +320,15 @@ int plan_view(struct plan *plan, const struct plan_request *request, coop_error 
 {
     struct view view = { .plan = plan, .tmp_fd = request->tmp_fd };
 
-    if (request->traps && plan->tier >= COOP_TIER_NAMESPACES)
-        plan_traps_new(plan);
+    if (request->watchfs && plan->tier >= COOP_TIER_NAMESPACES)
+        plan_watchfs_new(plan);
     int r = request->part == PLAN_ON_TEMPLATE ? build_on_template(&view, request, err)
                                               : build_whole(&view, request, err);
 
     free(view.mounts);
-    plan_traps_finish(plan);
+    plan_watchfs_finish(plan);
     plan_enforce_seal(plan);
     if (r == 0 && request->part != PLAN_TEMPLATE)
-        plan_add(plan, STEP_HOSTNAME, STAGE_BOX)->source = plan->policy->hostname;
+        plan_add(plan, STEP_HOSTNAME, PHASE_BOX)->source = plan->policy->hostname;
     return r;
 }

@@ -1,6 +1,6 @@
 /*
- * view_traps.c - where the box lacks a directory of the host's root, a trap is put, and over what is
- * blocked a node that nobody may open (jail/trap.h)
+ * watchfs.c - where the box lacks a directory of the host's root, a watched directory is put, and over what is
+ * blocked a node that nobody may open (init/watchfs/watchfs.h)
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "plan/view_private.h"
-#include "policy/path.h"
+#include "plan/view/private.h"
+#include "policy/path/path.h"
 
 #define LIST_MAX 512 /* all names together; init has room for no more */
 
@@ -45,74 +45,75 @@ static void list_missing(const struct view *view, struct buffer *out)
         (void)closedir(root);
 }
 
-void view_add_traps(struct view *view)
+void view_add_watchfs(struct view *view)
 {
     struct plan *plan = view->plan;
     auto_buffer struct buffer names = { 0 };
 
-    if (plan->is_root_view || !plan->traps)
+    if (plan->is_root_view || !plan->watchfs)
         return;
     list_missing(view, &names);
     if (names.failed || !names.length)
         return;
-    const char *directories = plan->traps->directories = plan_copy(plan, names.data);
+    const char *directories = plan->watchfs->directories = plan_copy(plan, names.data);
     for (const char *at = directories; at && *at;) {
         size_t n = strcspn(at, "/");
         const char *path = plan_text(plan, "%.*s", (int)n, at);
 
-        (void)plan_trap_add(plan, &(struct trap_node){ .path = path, .mode = S_IFDIR | 0755 });
+        (void)plan_watchfs_add(plan,
+                               &(struct watchfs_node){ .path = path, .mode = S_IFDIR | 0755 });
         view_make_directory(plan, path, 0755);
         at += n + (at[n] == '/');
     }
 }
 
-void view_take_traps(struct plan *plan, const struct plan_traps *from)
+void view_take_watchfs(struct plan *plan, const struct plan_watchfs *from)
 {
-    if (!plan->traps || !from)
+    if (!plan->watchfs || !from)
         return;
-    plan->traps->directories = from->directories ? plan_copy(plan, from->directories) : NULL;
-    plan->traps->has_places = from->has_places;
-    for (size_t i = 0; i < from->n && from->nodes[i].kind != TRAP_MASK; i++) {
-        struct trap_node node = from->nodes[i];
+    plan->watchfs->directories = from->directories ? plan_copy(plan, from->directories) : NULL;
+    plan->watchfs->has_places = from->has_places;
+    for (size_t i = 0; i < from->n && from->nodes[i].kind != WATCHFS_MASK; i++) {
+        struct watchfs_node node = from->nodes[i];
 
         node.path = plan_copy(plan, node.path);
-        node.is_there = node.kind == TRAP_PLACE;
+        node.is_there = node.kind == WATCHFS_MOUNT_POINT;
         node.link = node.link ? plan_copy(plan, node.link) : NULL;
-        (void)plan_trap_add(plan, &node);
+        (void)plan_watchfs_add(plan, &node);
     }
 }
 
-void view_emit_traps(struct plan *plan)
+void view_emit_watchfs(struct plan *plan)
 {
     bool has_masks = plan->protected || plan->policy->n_mounts > 0; /* perhaps */
 
-    if (!plan->traps || (!plan->traps->n && !has_masks))
+    if (!plan->watchfs || (!plan->watchfs->n && !has_masks))
         return;
-    plan->wants_traps = true;
-    plan_add(plan, STEP_TRAPS, STAGE_BOX);
+    plan->wants_watchfs = true;
+    plan_add(plan, STEP_WATCHFS, PHASE_BOX);
 }
 
-unsigned view_trap_beneath(struct plan *plan, const char *target)
+unsigned view_watch_beneath(struct plan *plan, const char *target)
 {
-    if (!plan->traps)
+    if (!plan->watchfs)
         return 0;
-    return plan_trap_add(plan, &(struct trap_node){ .path = target + 1,
-                                                    .kind = TRAP_BENEATH,
-                                                    .mode = S_IFDIR | 01777,
-                                                    .size = TRAP_EMPTY });
+    return plan_watchfs_add(plan, &(struct watchfs_node){ .path = target + 1,
+                                                          .kind = WATCHFS_BENEATH,
+                                                          .mode = S_IFDIR | 01777,
+                                                          .size = WATCHFS_EMPTY });
 }
 
-unsigned view_trap_hidden(struct plan *plan, const char *target)
+unsigned view_watch_hidden(struct plan *plan, const char *target)
 {
-    struct trap_node node = { .path = target + 1, .kind = TRAP_MASK, .mode = S_IFREG };
+    struct watchfs_node node = { .path = target + 1, .kind = WATCHFS_MASK, .mode = S_IFREG };
     struct timespec now = { 0 };
 
-    if (!plan->traps || path_is_within(target, "/proc")) /* what nobody asks for */
+    if (!plan->watchfs || path_is_within(target, "/proc")) /* what nobody asks for */
         return 0;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     node.mtime_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    unsigned number = plan_trap_add(plan, &node);
+    unsigned number = plan_watchfs_add(plan, &node);
     node.mode = S_IFDIR;
-    node.size = TRAP_EMPTY;
-    return number && plan_trap_add(plan, &node) ? number : 0;
+    node.size = WATCHFS_EMPTY;
+    return number && plan_watchfs_add(plan, &node) ? number : 0;
 }

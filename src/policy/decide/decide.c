@@ -130,13 +130,18 @@ static int decide_by_trust(const struct decide_subject *subject, enum decide_act
                                                            : NULL;
     bool is_reading = act == DECIDE_READ && tools == TRUST_TOOLS_READ_FILES;
 
-    if (!subject->has_decision)
+    if (!subject->has_decision || is_reading)
         return 0;
+    if (!trust_may_run_commands(trust))
+        return decide_say(out, false, origin, "give the user more trust",
+                          trust_meanings[trust].summary, "trust '%s'", trust_names[trust]) < 0
+                   ? -ENOMEM
+                   : 1;
     if (subject->on_host && act == DECIDE_COMMAND && trust != TRUST_OWNER)
         return 0; /* rules about commands hold on the host too */
     if (subject->on_host && trust_meanings[trust].is_sandboxed)
         return decide_say(out, true, NULL, "write enabled = true in [sandbox]",
-                          "the sandbox is not enabled: everybody's tools run on the host",
+                          "the sandbox is not enabled: their commands run on the host",
                           "sandbox.enabled 'false'") < 0
                    ? -ENOMEM
                    : 1;
@@ -146,12 +151,14 @@ static int decide_by_trust(const struct decide_subject *subject, enum decide_act
                           trust_names[trust]) < 0
                    ? -ENOMEM
                    : 1;
-    if (is_reading || trust_may_run_commands(trust))
-        return 0;
-    return decide_say(out, false, origin, "give the user more trust", trust_meanings[trust].summary,
-                      "trust '%s'", trust_names[trust]) < 0
-               ? -ENOMEM
-               : 1;
+    return 0;
+}
+
+/* Whoever runs no commands never gets out of the view, for file tools hold it without a box. */
+static bool has_no_box(const struct decide_subject *subject)
+{
+    return subject->policy->mode == COOP_MODE_DISABLED &&
+           (!subject->has_decision || trust_may_run_commands(subject->decision.trust));
 }
 
 static int say_disabled(struct decide_answer *out, coop_error **err)
@@ -164,15 +171,15 @@ static int say_disabled(struct decide_answer *out, coop_error **err)
     return r < 0 ? fail_no_memory(err) : 0;
 }
 
-int decide(const struct decide_subject *subject, const struct decide_question *question,
-           struct decide_answer *out, coop_error **err)
+int policy_decide(const struct decide_subject *subject, const struct decide_question *question,
+                  struct decide_answer *out, coop_error **err)
 {
     int r = decide_by_trust(subject, question->act, out);
 
     if (r != 0)
         return r < 0 ? fail_no_memory(err) : 0;
     /* Rules about commands hold there too. */
-    if (subject->policy->mode == COOP_MODE_DISABLED && question->act != DECIDE_COMMAND)
+    if (has_no_box(subject) && question->act != DECIDE_COMMAND)
         return say_disabled(out, err);
     switch (question->act) {
     case DECIDE_READ:
@@ -188,7 +195,7 @@ int decide(const struct decide_subject *subject, const struct decide_question *q
     case DECIDE_SYSCALL:
         if (!subject->decide_syscall)
             return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOSYS,
-                             "nobody here knows the filter of system calls");
+                             "nobody here knows the system call filter");
         return subject->decide_syscall(subject, question->target, out, err);
     case DECIDE_COMMAND:
         break;

@@ -3,7 +3,7 @@
  *
  *   struct decide_question question;
  *   decide_parse("read ~/.ssh/id_rsa", &question, &err);
- *   decide(&subject, &question, &answer, &err);
+ *   policy_decide(&subject, &question, &answer, &err);
  *   answer.is_allowed, answer.rule, answer.why ...
  *   decide_answer_done(&answer);
  *
@@ -55,7 +55,13 @@ int decide_parse_words(const char *verb, const char *target, struct decide_quest
 
 struct decide_answer;
 
-enum decide_kind { DECIDE_NOTHING, DECIDE_FILE, DECIDE_DIRECTORY, DECIDE_UNKNOWN };
+enum decide_kind {
+    DECIDE_NOTHING,
+    DECIDE_FILE,
+    DECIDE_PRIVATE, /* a file that only its owner may read: secret_is_private() */
+    DECIDE_DIRECTORY,
+    DECIDE_UNKNOWN
+};
 
 /* What is asked about. All borrowed. */
 struct decide_subject {
@@ -70,7 +76,7 @@ struct decide_subject {
     bool has_decision;
     struct trust_decision decision; /* on whose behalf */
     bool on_host;                   /* their commands run without a box */
-    /* The first bytes of a file of the workspace; negative: it is not there. NULL: nobody can look,
+    /* The first bytes of a file of the workspace, or of an absolute path; negative: it is not there. NULL: nobody can look,
      * and what depends on the content is taken for a secret. */
     ssize_t (*read_file)(void *opaque, const char *below, char *bytes, size_t size);
     /* What is at a path of the host. NULL: nobody can look, and there may be anything everywhere. */
@@ -97,8 +103,8 @@ struct decide_answer {
 };
 
 /* *out is to be undone with decide_answer_done(), after failures too. */
-int decide(const struct decide_subject *subject, const struct decide_question *question,
-           struct decide_answer *out, coop_error **err);
+int policy_decide(const struct decide_subject *subject, const struct decide_question *question,
+                  struct decide_answer *out, coop_error **err);
 void decide_answer_done(struct decide_answer *answer);
 #define auto_decide_answer __attribute__((cleanup(decide_answer_done)))
 
@@ -117,7 +123,7 @@ void decide_paths_free(struct decide_paths *paths);
 int decide_box_path(struct decide_paths *paths, enum decide_act act, const char *path,
                     struct decide_answer *out, coop_error **err);
 
-/* ---- the parts: decide_path.c, decide_other.c */
+/* ---- the parts: policy/decide/path.c, policy/decide/other.c */
 
 int decide_path(const struct decide_subject *subject, enum decide_act act, const char *path,
                 struct decide_answer *out, coop_error **err);

@@ -1,5 +1,5 @@
 /*
- * decide_hosts.c - may it connect to that host? The rules that the gate asks, asked before
+ * hosts.c - may it connect to that host? The rules that the gate asks, asked before
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/credential.h"
 #include "base/error.h"
 #include "policy/credentials.h"
-#include "policy/decide.h"
+#include "policy/decide/decide.h"
 #include "policy/hosts.h"
 
 static int say(const struct decide_subject *subject, bool is_allowed,
@@ -100,7 +100,7 @@ static int decide_for_nat(const struct decide_subject *subject, const struct hos
     if (host->is_address && address_is_special(host->address)) {
         char why[80];
 
-        (void)snprintf(why, sizeof why, "it is not of the internet (%s), and no rule names it",
+        (void)snprintf(why, sizeof why, "it is not on the internet (%s), and no rule names it",
                        address_special_name(host->address));
         return say(subject, false, NULL, target, why, out);
     }

@@ -1,5 +1,5 @@
 /*
- * decide_network.c - may it connect there, may it listen here?
+ * network.c - may it connect there, may it listen here?
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/decide.h"
+#include "policy/decide/decide.h"
+#include "policy/network_mode.h"
 
 static bool is_loopback(const char *target)
 {
@@ -34,7 +35,7 @@ static int say_network(const struct decide_subject *subject, const char *why,
                        struct decide_answer *out)
 {
     coop_network network = subject->policy->network;
-    bool is_allowed = network == COOP_NETWORK_HOST;
+    bool is_allowed = !network_modes[network].has_namespace;
     int r = decide_say(out, is_allowed, &subject->network_origin,
                        is_allowed ? "write network = \"none\"" : "write network = \"host\"", why,
                        "network '%s'", policy_network_names[network]);
@@ -77,9 +78,10 @@ static int decide_socket(const struct decide_subject *subject, const char *path,
                        "this socket of the host may be connected to", "sandbox.sockets '%s'",
                        socket->source);
     else
-        r = decide_say(out, false, NULL, "write allow_sockets = true in [sandbox]",
-                       "no service of the host may be connected to, also where its socket is shown",
-                       "sandbox.allow_sockets 'false'");
+        r = decide_say(
+            out, false, NULL, "write allow_sockets = true in [sandbox]",
+            "services of the host may not be connected to, even if their socket is visible",
+            "sandbox.allow_sockets 'false'");
     if (r == 0 && !socket)
         r = decide_flag(out, "--allow-sockets", NULL);
     out->place = place;
@@ -90,30 +92,24 @@ static int decide_socket(const struct decide_subject *subject, const char *path,
 int decide_connect(const struct decide_subject *subject, const char *target,
                    struct decide_answer *out, coop_error **err)
 {
-    const char *why = NULL;
-
     if (*target == '/' || *target == '~')
         return decide_socket(subject, target, out, err);
     int r = check_address(target, err);
     if (r < 0)
         return r;
-    switch (subject->policy->network) {
-    case COOP_NETWORK_HOST:
-        why = "the box has the host's own network";
-        break;
-    case COOP_NETWORK_NONE:
-        why = is_loopback(target)
-                  ? "the loopback is the box's own: no service of the host answers there"
-                  : "the box has a private loopback and nothing else";
-        return decide_would_allow(subject, target, why, out) < 0 ? fail_no_memory(err) : 0;
-    case COOP_NETWORK_GATE:
-    case COOP_NETWORK_NAT:
+    const struct network_mode *mode = network_mode(subject->policy);
+    if (mode->has_rules)
         return decide_host(subject, target, out, err);
-    case COOP_NETWORK_OFF:
-        why = "the box has no sockets but those of AF_UNIX";
-        break;
-    }
-    return say_network(subject, why, out) < 0 ? fail_no_memory(err) : 0;
+    if (mode->has_way_out || !mode->has_sockets)
+        r = say_network(subject, mode->why, out);
+    else
+        r = decide_would_allow(
+            subject, target,
+            is_loopback(target)
+                ? "the loopback is the box's own: no service of the host answers there"
+                : mode->why,
+            out);
+    return r < 0 ? fail_no_memory(err) : 0;
 }
 
 /* What a network namespace begins with: below, a capability is needed, and nobody in a box has one. */
@@ -131,15 +127,14 @@ static bool is_privileged(const char *target)
 int decide_bind(const struct decide_subject *subject, const char *target, struct decide_answer *out,
                 coop_error **err)
 {
+    const struct network_mode *mode = network_mode(subject->policy);
     bool is_any = strncmp(target, "0.0.0.0:", 8) == 0 || strncmp(target, "[::]:", 5) == 0;
     int r = check_address(target, err);
 
     if (r < 0)
         return r;
-    if (subject->policy->network == COOP_NETWORK_HOST)
-        r = say_network(subject, "the box has the host's own network", out);
-    else if (subject->policy->network == COOP_NETWORK_OFF)
-        r = say_network(subject, "the box has no sockets but those of AF_UNIX", out);
+    if (!mode->has_namespace || !mode->has_sockets)
+        r = say_network(subject, mode->why, out);
     else if (!is_loopback(target) && !is_any)
         r = say_network(subject, "the box has no other address than those of its private loopback",
                         out);

@@ -1,5 +1,5 @@
 /*
- * decide_other.c - environment, commands
+ * other.c - environment, commands
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "policy/command_reach.h"
 #include "policy/credentials.h"
-#include "policy/decide.h"
+#include "policy/decide/decide.h"
 #include "policy/env_rules.h"
-#include "policy/view_place.h"
+#include "policy/view/place.h"
 
 /* ---- environment */
 
@@ -19,6 +19,7 @@ static const char *const fact_names[COOP_FACT_COUNT] = {
     [COOP_FACT_SESSION] = "SESSION",   [COOP_FACT_WORKSPACE] = "WORKSPACE",
     [COOP_FACT_CREATED] = "CREATED",   [COOP_FACT_CAMPAIGN] = "CAMPAIGN",
     [COOP_FACT_PROVIDER] = "PROVIDER", [COOP_FACT_SOCKET] = "SOCKET",
+    [COOP_FACT_MEMORY] = "MEMORY",
 };
 
 static bool is_fact(const coop_policy *policy, const char *name)

@@ -1,5 +1,5 @@
 /*
- * decide_path.c - may a path be read, written, executed?
+ * path.c - may a path be read, written, executed?
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/decide_private.h"
+#include "policy/decide/private.h"
 
 /* ---- from the host's names to the box's */
 
@@ -34,8 +34,8 @@ static bool is_about_box(const struct decide_asked *asked, const char *path)
 {
     struct view_place place = view_find(asked->index, path);
 
-    return place.what != VIEW_IS_OWN || asked->act == DECIDE_WRITE || !view_own_is_writable(path) ||
-           strncmp(path, "/dev/", 5) == 0;
+    return place.what != VIEW_IS_OWN || asked->act == DECIDE_WRITE ||
+           !view_own_is_writable(asked->subject->policy, path) || strncmp(path, "/dev/", 5) == 0;
 }
 
 static int judge_host_path(const struct decide_asked *asked, const char *path,
@@ -57,8 +57,7 @@ static int judge_host_path(const struct decide_asked *asked, const char *path,
         r = judge_also(asked, path, "", out);
     if (r == 0 && !out->rule)
         r = decide_say(out, false, NULL, "list it in extra_ro_paths",
-                       "the box has one of its own there; the host's is not in it",
-                       "the box's own view");
+                       "the box has its own; the host's is not visible", "the box's own view");
     if (r == 0 && !out->is_allowed && !out->flag && !out->has_origin && !out->place)
         r = decide_flag(out, "--ro", path);
     return r;
@@ -73,8 +72,7 @@ static int ask(const struct decide_asked *asked, const char *path, struct decide
     int r = 0;
 
     if (*path == '~' && !home)
-        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT,
-                         "nobody knows what '~' is: $HOME is not set");
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, ENOENT, "cannot expand '~': $HOME is not set");
     if (*path == '~')
         expanded = path_join(home, path + 1 + (path[1] == '/'));
     else if (*path == '/')
@@ -83,15 +81,7 @@ static int ask(const struct decide_asked *asked, const char *path, struct decide
         expanded = path_join(asked->view ? asked->view : VIEW_WORKSPACE, path);
     if (!expanded)
         return fail_no_memory(err);
-    r = path_resolve("path", expanded, &normal, err);
-    if (r == -EACCES) { /* an answer, no mistake */
-        if (err) {
-            coop_error_free(*err);
-            *err = NULL;
-        }
-        r = decide_say(out, false, NULL, NULL, "its '..' leads above '/'", "the box's own view");
-        return r < 0 ? fail_no_memory(err) : 0;
-    }
+    r = path_resolve_in_box("path", expanded, &normal, err);
     if (r < 0)
         return r;
     r = *path == '/' || *path == '~' ? judge_host_path(asked, normal, out)
@@ -120,7 +110,7 @@ static int decide_program(const struct decide_subject *subject, enum decide_act 
     out->place = NULL;
     r = decision.is_allowed
             ? decide_say(out, false, &subject->commands_origin, NULL,
-                         "it can be executed by nobody: the box does not have it as a program",
+                         "nobody can execute it: the box does not have it as a program",
                          "commands.strength 'enforce'")
             : decide_say(out, false,
                          decision.has_origin ? &decision.origin : &subject->commands_origin,

@@ -1,5 +1,5 @@
 /*
- * decide_place.c - what stands at a path of the box, and what may be done with it
+ * place.c - what stands at a path of the box, and what may be done with it
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,17 +7,22 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/decide_private.h"
+#include "policy/decide/private.h"
 #include "policy/protect_path.h"
-#include "policy/view_defaults.h"
+#include "policy/secret_places.h"
+#include "policy/view/defaults.h"
 
 /* ---- protected names */
 
 static ssize_t first_bytes(void *opaque, const char *below, char *bytes, size_t size)
 {
-    const struct decide_subject *subject = opaque;
+    const struct decide_asked *asked = opaque;
+    const struct decide_subject *subject = asked->subject;
+    auto_free char *path = asked->base ? path_join(asked->base, below) : NULL;
 
-    return subject->read_file ? subject->read_file(subject->opaque, below, bytes, size) : -1;
+    if (!subject->read_file || (asked->base && !path))
+        return -1;
+    return subject->read_file(subject->opaque, path ? path : below, bytes, size);
 }
 
 /* What is there, below a directory of the host. */
@@ -29,29 +34,36 @@ static enum decide_kind look(const struct decide_subject *subject, const char *b
     return path ? subject->look(subject->opaque, path) : DECIDE_UNKNOWN;
 }
 
+static const char *base_of(const struct decide_asked *asked)
+{
+    return asked->base ? asked->base : asked->subject->workspace;
+}
+
 static bool exists(void *opaque, const char *below)
 {
-    const struct decide_subject *subject = opaque;
+    const struct decide_asked *asked = opaque;
 
-    return look(subject, subject->workspace, below) != DECIDE_NOTHING;
+    return look(asked->subject, base_of(asked), below) != DECIDE_NOTHING;
 }
 
 static const struct protect_rule *protected_by(const struct decide_asked *asked, const char *below)
 {
     static const enum protect_kind kinds[] = { [DECIDE_NOTHING] = PROTECT_EITHER,
                                                [DECIDE_FILE] = PROTECT_A_FILE,
+                                               [DECIDE_PRIVATE] = PROTECT_A_FILE,
                                                [DECIDE_DIRECTORY] = PROTECT_A_DIRECTORY,
                                                [DECIDE_UNKNOWN] = PROTECT_EITHER };
-    enum decide_kind kind = asked->is_directory
-                                ? DECIDE_DIRECTORY
-                                : look(asked->subject, asked->subject->workspace, below);
+    enum decide_kind kind =
+        asked->is_directory ? DECIDE_DIRECTORY : look(asked->subject, base_of(asked), below);
     const struct protect_question question = {
         .protect = asked->protect,
         .kind = kinds[kind],
         .is_writing = asked->act == DECIDE_WRITE,
+        .is_private = kind == DECIDE_PRIVATE && asked->protect &&
+                      protect_looks_at_modes(asked->protect, below, asked->base != NULL),
         .read_file = first_bytes,
         .exists = asked->is_strict ? NULL : exists,
-        .opaque = (void *)(uintptr_t)asked->subject,
+        .opaque = (void *)(uintptr_t)asked,
     };
 
     return protect_path_rule(&question, below);
@@ -109,10 +121,12 @@ static int say_protected(const struct decide_asked *asked, const struct protect_
     bool is_hidden = rule->action == COOP_PROTECT_HIDE;
     bool is_git = rule->conditions & PROTECT_GIT_CONFIG;
     int r = decide_say(out, false, &rule->origin, "list it in protect.allow",
-                       is_hidden ? "its name is one that is hidden"
-                       : is_git  ? "it is git's configuration: only git writes there, and only "
-                                   "what cannot execute anything"
-                                 : "its name is one that cannot be written",
+                       rule == &protect_private
+                           ? "only its owner may read it, and it seems to hold a key or a token"
+                       : is_hidden ? "the name is hidden"
+                       : is_git    ? "it is git's configuration: only git may write it, and only "
+                                     "settings that cannot execute anything"
+                                   : "the name is write-protected",
                        "protect.%s '%s'", is_hidden ? "deny" : "no_write", rule->pattern);
 
     return r < 0 ? r : say_exception(asked, below, out);
@@ -143,6 +157,16 @@ static int judge_mount(const struct decide_asked *asked, const struct policy_mou
     bool is_ours = is_flag(&mount->origin);
     int r;
 
+    if (mount->is_own)
+        return decide_say(out, false, &mount->origin, NULL,
+                          "it belongs to coop, and no box may see it", "secret '%s'",
+                          mount->target);
+    if (mount->is_secret) {
+        r = decide_say(
+            out, false, &mount->origin, "mount it, or the part that is needed, explicitly",
+            "it contains secrets and is hidden in every mount", "secret '%s'", mount->target);
+        return r < 0 ? r : decide_flag(out, "--no-protect", NULL);
+    }
     if (mount->kind == POLICY_BLOCK)
         return decide_say(out, false, &mount->origin,
                           is_ours ? "leave the flag out" : "remove it from blocked_paths",
@@ -170,17 +194,16 @@ static int say_absent(const struct decide_asked *asked, const char *below,
     const struct protect_rule *rule = asked->is_strict ? NULL : protected_by(&strict, below);
     if (!rule)
         return 0;
-    int r = decide_say(out, true, &rule->origin, "list it in protect.no_write",
-                       "what is there would be hidden or kept, but nothing is: the box may make "
-                       "one of its own",
-                       "protect.%s '%s'", rule->action == COOP_PROTECT_HIDE ? "deny" : "no_write",
-                       rule->pattern);
+    int r = decide_say(
+        out, true, &rule->origin, "list it in protect.no_write",
+        "an existing file would be protected, but there is none: the box may create it",
+        "protect.%s '%s'", rule->action == COOP_PROTECT_HIDE ? "deny" : "no_write", rule->pattern);
     if (r == 0)
         r = decide_flag(out, "--protect-write", below);
     return r < 0 ? r : 1;
 }
 
-static const struct origin *origin_of(const struct decide_asked *asked, enum policy_note what,
+static const struct origin *origin_of(const struct decide_asked *asked, enum setting what,
                                       const char *key, struct origin *space)
 {
     const struct config *config = asked->subject->config;
@@ -200,7 +223,7 @@ static int say_read_only(const struct decide_asked *asked, struct decide_answer 
     const char *root = asked->subject->policy->root;
     struct origin origin;
     int r = decide_say(
-        out, false, origin_of(asked, POLICY_NOTE_READ_ONLY, "sandbox.readonly", &origin),
+        out, false, origin_of(asked, SETTING_SANDBOX_READONLY, "sandbox.readonly", &origin),
         "write readonly = false in [sandbox]",
         root ? "the root is read-only" : "the workspace is read-only", "sandbox.readonly");
 
@@ -214,12 +237,12 @@ static int say_restricted(const struct decide_asked *asked, const char *path,
     int r;
 
     if (asked->act != DECIDE_WRITE && view_leads(asked->index, path))
-        return decide_say(out, true, NULL, NULL,
-                          "it leads to the part of the workspace that is shown",
+        return decide_say(out, true, NULL, NULL, "it leads to the visible part of the workspace",
                           "sandbox.restrict '%s'", asked->subject->policy->restrict_to);
-    r = decide_say(out, false, origin_of(asked, POLICY_NOTE_RESTRICT, "sandbox.restrict", &origin),
-                   "take restrict out of [sandbox]",
-                   "only a part of the workspace is shown, and it is not in that",
+    r = decide_say(out, false,
+                   origin_of(asked, SETTING_SANDBOX_RESTRICT, "sandbox.restrict", &origin),
+                   "remove restrict from [sandbox]",
+                   "only part of the workspace is shown, and it is outside that part",
                    "sandbox.restrict '%s'", asked->subject->policy->restrict_to);
 
     return r < 0 ? r : decide_flag(out, "--restrict", "/");
@@ -241,9 +264,33 @@ static int judge_workspace(const struct decide_asked *asked, const char *below,
         return r < 0 ? r : 0;
     r = decide_say(out, true, NULL,
                    is_writing ? "list it in protect.no_write" : "list it in protect.deny",
-                   "it lies in the workspace", "the workspace");
+                   "it is in the workspace", "the workspace");
     return r < 0 || !*below ? r
                             : decide_flag(out, is_writing ? "--protect-write" : "--protect", below);
+}
+
+/* The workspace's rules, relative to the mount: plan/protect_binds.h. */
+static int judge_bind(const struct decide_asked *asked, const struct policy_mount *mount,
+                      const char *below, const char *path, struct decide_answer *out)
+{
+    const char *workspace = asked->subject->workspace;
+    struct decide_asked there = *asked;
+    auto_free char *whole = path_join(mount->source, below);
+
+    if (!whole)
+        return -ENOMEM;
+    if (!*below) /* named outright */
+        return judge_mount(asked, mount, path, out);
+    there.base = mount->source;
+    if (workspace && path_is_within(whole, workspace)) {
+        there.base = NULL;
+        below = decide_rest(whole, workspace);
+    } else if (mount->is_store || secret_is_system(mount->source)) {
+        return judge_mount(asked, mount, path, out);
+    }
+    const struct protect_rule *rule = protected_by(&there, below);
+
+    return rule ? say_protected(&there, rule, below, out) : judge_mount(asked, mount, path, out);
 }
 
 /* A mount that lies there is reason enough for the box to have a directory. */
@@ -290,7 +337,7 @@ static bool block_holds(const struct decide_asked *asked, const char *blocked)
     else if (place.what == VIEW_IS_BIND)
         kind = look(asked->subject, place.mount->source, place.below);
     else if (place.what == VIEW_IS_TMPFS ||
-             (place.what == VIEW_IS_OWN && view_own_is_writable(blocked)))
+             (place.what == VIEW_IS_OWN && view_own_is_writable(asked->subject->policy, blocked)))
         kind = DECIDE_NOTHING; /* empty at first */
     return kind != DECIDE_NOTHING || holds_mount(asked, blocked);
 }
@@ -300,7 +347,7 @@ static struct view_place find_place(const struct decide_asked *asked, const char
     struct view_place place = view_find(asked->index, path);
     auto_free char *blocked = NULL;
 
-    while (place.what == VIEW_IS_BLOCK && !asked->is_strict) {
+    while (place.what == VIEW_IS_BLOCK && !asked->is_strict && !place.mount->is_own) {
         const char *target = place.mount->target;
 
         free(blocked);
@@ -347,7 +394,7 @@ static bool is_above_mount(const struct decide_asked *asked, const char *path)
 static int say_around_workspace(const struct decide_asked *asked, struct decide_answer *out)
 {
     return decide_say(out, false, NULL, "show the workspace elsewhere: same_path = false",
-                      "the workspace lies there, and nothing else can", "the workspace at '%s'",
+                      "the workspace is there, and nothing else can be", "the workspace at '%s'",
                       asked->view);
 }
 
@@ -358,7 +405,7 @@ static bool is_left_out(const struct decide_asked *asked, struct view_place plac
 
     if (!policy->restrict_to || !asked->view || !path_is_within(path, asked->view) || place.mount)
         return false;
-    return policy->root ? place.what == VIEW_NOTHING && !view_default_takes(path)
+    return policy->root ? place.what == VIEW_NOTHING && !view_default_takes(view_rows(policy), path)
                         : place.what == VIEW_NOTHING ||
                               (place.what == VIEW_IS_OWN && asked->act != DECIDE_WRITE);
 }
@@ -375,11 +422,13 @@ static int judge_place(const struct decide_asked *asked, const char *path,
     if (is_writing && is_around_workspace(asked, place, path))
         return say_around_workspace(asked, out);
     if (place.what == VIEW_IS_WORKSPACE && is_above_mount(asked, path))
-        return decide_say(out, false, NULL, NULL,
-                          "the box makes the directory itself, read-only, to mount something in it",
-                          "the box's own view");
+        return decide_say(
+            out, false, NULL, NULL,
+            "the box creates this directory itself, read-only, to mount something in it",
+            "the box's own view");
     switch (place.what) {
     case VIEW_IS_BIND:
+        return judge_bind(asked, place.mount, place.below, path, out);
     case VIEW_IS_TMPFS:
     case VIEW_IS_BLOCK:
         return judge_mount(asked, place.mount, path, out);
@@ -391,15 +440,14 @@ static int judge_place(const struct decide_asked *asked, const char *path,
                               "the host's programs and settings are read-only in a box",
                               "the box's own view");
         r = decide_say(out, true, NULL, "list it in blocked_paths",
-                       "it is one of the host's programs and settings that every box has",
+                       "it belongs to the host's programs and settings, which every box has",
                        "the box's own view");
         return r < 0 ? r : decide_flag(out, "--block", path);
     case VIEW_IS_OWN:
-        return is_writing && !view_own_is_writable(path)
-                   ? decide_say(out, false, NULL, NULL, "the box makes it itself, read-only",
+        return is_writing && !view_own_is_writable(asked->subject->policy, path)
+                   ? decide_say(out, false, NULL, NULL, "the box creates it itself, read-only",
                                 "the box's own view")
-                   : decide_say(out, true, NULL, NULL,
-                                "the box has one of its own, which is not the host's",
+                   : decide_say(out, true, NULL, NULL, "the box has its own, not the host's",
                                 "the box's own view");
     case VIEW_NOTHING:
         break;

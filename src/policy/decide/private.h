@@ -1,12 +1,12 @@
 /*
- * decide_private.h - what the parts of decide_path() share
+ * private.h - what the parts of decide_path() share
  */
 #pragma once
 
-#include "policy/decide.h"
-#include "policy/path.h"
+#include "policy/decide/decide.h"
+#include "policy/path/path.h"
 #include "policy/protect.h"
-#include "policy/view_place.h"
+#include "policy/view/place.h"
 
 /* One question, and what is needed for it. */
 struct decide_asked {
@@ -17,6 +17,7 @@ struct decide_asked {
     struct view_index *index;
     struct protect *protect; /* NULL: nothing is protected */
     const char *view;        /* where the workspace is shown; NULL: nobody knows */
+    const char *base; /* directory of the host that rules are relative to; NULL: the workspace */
 };
 
 /* What is to be said of a normal path of the box. */

@@ -1,14 +1,15 @@
 /*
- * narrow_hosts.c - a child reaches no host that its parent does not
+ * hosts.c - a child reaches no host that its parent does not
  */
 #include <string.h>
 
 #include "policy/hosts.h"
-#include "policy/narrow_private.h"
+#include "policy/narrow/private.h"
+#include "policy/network_mode.h"
 
 static bool has_rules(const coop_policy *policy)
 {
-    return policy->network == COOP_NETWORK_GATE || policy->network == COOP_NETWORK_NAT;
+    return network_mode(policy)->has_rules;
 }
 
 static bool only_child(const struct narrow_pair *pair, const char *what, const char *text)

@@ -1,14 +1,14 @@
 /*
- * narrow_mounts.c - does the child see or write a path that the parent does not?
+ * mounts.c - does the child see or write a path that the parent does not?
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/narrow.h"
-#include "policy/narrow_private.h"
-#include "policy/path.h"
-#include "policy/view_place.h"
+#include "policy/narrow/narrow.h"
+#include "policy/narrow/private.h"
+#include "policy/path/path.h"
+#include "policy/view/place.h"
 
 static uint64_t tmpfs_size(const coop_policy *policy, const struct policy_mount *mount)
 {
@@ -24,7 +24,7 @@ bool policy_could_replace(const coop_policy *policy, const char *source)
 {
     const char *workspace = policy->root ? policy->root : policy->workspace;
 
-    if (!workspace || *workspace != '/' || overlaps(source, workspace))
+    if (!workspace || *workspace != '/' || *source != '/' || overlaps(source, workspace))
         return true;
     for (size_t i = 0; i < policy->n_mounts; i++) {
         const struct policy_mount *mount = &policy->mounts[i];

@@ -9,7 +9,9 @@
 #include "policy/commands.h"
 #include "policy/credentials.h"
 #include "policy/hosts.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
+#include "policy/restriction.h"
+#include "policy/setting.h"
 
 /* ---- mounts */
 
@@ -38,15 +40,6 @@ static int add_block(coop_policy *policy, const struct policy_mount *from, coop_
     return has_block(policy, from->target) ? 0 : policy_copy_mount(policy, &block, err);
 }
 
-static bool has_mount_below(const coop_policy *policy, const char *target)
-{
-    for (size_t i = 0; i < policy->n_mounts; i++)
-        if (policy->mounts[i].kind != POLICY_BLOCK &&
-            path_is_within(policy->mounts[i].target, target))
-            return true;
-    return false;
-}
-
 /*
  * What lay under a mount must not come to light because the mount goes: a read-only directory in the
  * workspace would become a writable one. So a block takes its place. Where a part of it is still
@@ -59,7 +52,7 @@ static int cover_dropped(const coop_policy *base, const coop_policy *request, co
 
     for (size_t i = 0; r == 0 && i < base->n_mounts; i++)
         if (base->mounts[i].kind != POLICY_BLOCK &&
-            !has_mount_below(request, base->mounts[i].target))
+            !policy_has_mount_below(request, base->mounts[i].target))
             r = add_block(child, &base->mounts[i], err);
     return r;
 }
@@ -82,20 +75,41 @@ static int put_mount(coop_policy *child, const struct policy_mount *mount, coop_
     return 0;
 }
 
+/* What the child is kept from holds for the mounts of its parent too, but for those it names itself. */
+static int restrict_mounts(const coop_policy *request, coop_policy *child, coop_error **err)
+{
+    const struct policy_restriction by = {
+        .read_only = policy_is_set(request, SETTING_SANDBOX_READONLY) && request->read_only
+                         ? POLICY_RANK_CHILD
+                         : 0,
+        .restricted = policy_is_set(request, SETTING_SANDBOX_RESTRICT) && request->restrict_to
+                          ? POLICY_RANK_CHILD
+                          : 0,
+    };
+    int r = policy_restrict_mounts(child, &by, err);
+
+    for (size_t i = 0; i < child->n_mounts; i++)
+        child->mounts[i].rank = 0;
+    return r;
+}
+
 static int overlay_mounts(const coop_policy *base, const coop_policy *request, coop_policy *child,
                           coop_error **err)
 {
     int r = 0;
 
-    if (request->set & POLICY_SET_MOUNTS)
+    if (policy_is_set(request, SETTING_SANDBOX_MOUNTS))
         r = coop_policy_drop_mounts(child, err);
     for (size_t i = 0; r == 0 && i < request->n_mounts; i++) {
-        const struct policy_mount *mount = &request->mounts[i];
+        struct policy_mount mount = request->mounts[i]; /* borrows */
 
-        r = mount->kind == POLICY_BLOCK ? add_block(child, mount, err)
-                                        : put_mount(child, mount, err);
+        mount.rank = POLICY_RANK_CHILD;
+        r = mount.kind == POLICY_BLOCK ? add_block(child, &mount, err)
+                                       : put_mount(child, &mount, err);
     }
-    if (r == 0 && request->set & POLICY_SET_MOUNTS)
+    if (r == 0)
+        r = restrict_mounts(request, child, err);
+    if (r == 0 && policy_is_set(request, SETTING_SANDBOX_MOUNTS))
         r = cover_dropped(base, request, child, err);
     return r;
 }
@@ -120,10 +134,6 @@ static int overlay_protect(const coop_policy *request, coop_policy *child, coop_
 {
     int r = 0;
 
-    if (request->set & POLICY_SET_PROTECT_DEFAULTS)
-        child->no_protect_defaults = request->no_protect_defaults;
-    if (request->set & POLICY_SET_IGNORE_CASE)
-        child->protect_ignore_case = request->protect_ignore_case;
     for (size_t i = 0; r == 0 && i < request->n_protects; i++) {
         const struct policy_protect *rule = &request->protects[i];
 
@@ -174,11 +184,9 @@ static int overlay_commands(const coop_policy *base, const coop_policy *request,
     auto_command_rules struct command_rules rules = { 0 };
     int r;
 
-    if (request->set & POLICY_SET_COMMAND_STRENGTH)
-        child->commands.strength = request->commands.strength;
-    if (!(request->set & POLICY_SET_COMMANDS))
+    if (!policy_is_set(request, SETTING_COMMANDS))
         return 0;
-    if (base->set & POLICY_SET_COMMANDS)
+    if (policy_is_set(base, SETTING_COMMANDS))
         r = command_rules_narrow(&base->commands.rules, &request->commands.rules, &rules, err);
     else /* nobody said anything: everything may run */
         r = command_rules_copy(&request->commands.rules, &rules, err);
@@ -218,16 +226,16 @@ static int overlay_texts(const coop_policy *request, coop_policy *child, coop_er
 {
     int r = 0;
 
-    if (request->set & POLICY_SET_RESTRICT)
+    if (policy_is_set(request, SETTING_SANDBOX_RESTRICT))
         r = coop_policy_set_restrict(child, request->restrict_to ? request->restrict_to : "/", err);
     if (r == 0 && request->workspace &&
         (!child->workspace || strcmp(child->workspace, request->workspace) != 0))
         r = coop_policy_set_workspace(child, request->workspace, err);
     if (r == 0 && request->directory)
         r = coop_policy_set_directory(child, request->directory, err);
-    if (r == 0 && request->set & POLICY_SET_HOSTNAME)
+    if (r == 0 && policy_is_set(request, SETTING_HOSTNAME))
         r = coop_policy_set_hostname(child, request->hostname, err);
-    if (r == 0 && request->set & POLICY_SET_VARIABLES)
+    if (r == 0 && policy_is_set(request, SETTING_ENVIRONMENT_SET))
         r = coop_policy_drop_env(child, err);
     for (size_t i = 0; r == 0 && i < request->n_variables; i++)
         r = coop_policy_set_env(child, request->variables[i].name, request->variables[i].value,
@@ -243,22 +251,7 @@ static void overlay_values(const coop_policy *request, coop_policy *child)
         child->has_uid = true;
         child->uid = request->uid;
     }
-    if (request->set & POLICY_SET_SAME_PATH)
-        child->same_path = request->same_path;
-    if (request->set & POLICY_SET_READ_ONLY)
-        child->read_only = request->read_only;
-    if (request->set & POLICY_SET_NETWORK)
-        child->network = request->network;
-    if (request->set & POLICY_SET_MODE)
-        child->mode = request->mode;
-    if (request->set & POLICY_SET_PROFILE)
-        child->profile = request->profile;
-    if (request->set & POLICY_SET_HOST_SOCKETS)
-        child->host_sockets = request->host_sockets;
-    for (int i = 0; i < COOP_LIMIT_COUNT; i++)
-        if (request->set & (unsigned)POLICY_SET_LIMIT << i)
-            child->limits[i] = request->limits[i];
-    child->set |= request->set;
+    policy_overlay_settings(request, child);
 }
 
 int policy_overlay(const coop_policy *base, const coop_policy *request, coop_policy **out,
@@ -339,7 +332,7 @@ int coop_policy_narrow(const coop_policy *parent, const coop_policy *request, co
     r = policy_overlay(parent, request, &child, err);
     if (r < 0)
         return r;
-    child->set &= ~(unsigned)(POLICY_SET_MOUNTS | POLICY_SET_VARIABLES);
+    child->set &= ~(UINT64_C(1) << SETTING_SANDBOX_MOUNTS | UINT64_C(1) << SETTING_ENVIRONMENT_SET);
     r = policy_is_within(child, parent, &counter, err);
     if (r == 0)
         r = fail_kind(err, COOP_ERROR_BAD_POLICY, EPERM, "%s", counter);

@@ -1,5 +1,7 @@
 /*
  * Narrowing: what each dimension refuses.
+ *
+ * worlds: user
  */
 #include "narrow.h"
 
@@ -470,7 +472,66 @@ TEST(a_part_in_which_the_parent_mounts_something_else)
     request = new_request();
     CHECK(coop_policy_set_restrict(request, "src", NULL) == 0);
     coop_policy *child = narrowed(with_mounts(), request);
-    CHECK(child->n_mounts == 3);
+    CHECK(child->n_mounts == 0); /* nothing of it lies there */
+    coop_policy_free(child);
+}
+
+static void add_writable(coop_policy *policy)
+{
+    coop_policy_add_bind(policy, "/h/srv", "/srv", false, NULL);
+    coop_policy_add_bind(policy, "/h/in", "/work/src/in", false, NULL);
+    coop_policy_add_bind(policy, "/h/tools", "/usr/local", true, NULL);
+    coop_policy_add_tmpfs(policy, "/scratch", 4096, false, NULL);
+}
+
+TEST(a_child_that_may_only_read_cannot_write_mounts_either)
+{
+    coop_policy *parent = new_policy();
+    coop_policy *request = new_request();
+
+    add_writable(parent);
+    CHECK(coop_policy_set_read_only(request, true, NULL) == 0);
+    coop_policy *child = narrowed(parent, request);
+    CHECK(at(child, "/srv")->read_only && at(child, "/work/src/in")->read_only);
+    CHECK(at(child, "/srv")->is_replaceable); /* others still write it */
+    CHECK(!at(child, "/scratch")->read_only); /* its own memory */
+    request = new_request();
+    coop_policy_add_bind(request, "/h/srv", "/srv", false, NULL);
+    refuses(child, request, "mounts: '/srv' can be written, in the parent only read");
+
+    parent = new_policy(); /* one that is named again stays writable */
+    request = new_request();
+    add_writable(parent);
+    CHECK(coop_policy_set_read_only(request, true, NULL) == 0);
+    coop_policy_add_bind(request, "/h/srv", "/srv", false, NULL);
+    child = narrowed(parent, request);
+    CHECK(child->read_only && !at(child, "/srv")->read_only);
+    CHECK(at(child, "/work/src/in")->read_only);
+    coop_policy_free(child);
+}
+
+TEST(a_restricted_child_has_no_mounts_outside_its_part)
+{
+    coop_policy *parent = new_policy();
+    coop_policy *request = new_request();
+
+    add_writable(parent);
+    CHECK(coop_policy_set_restrict(request, "src", NULL) == 0);
+    coop_policy *child = narrowed(parent, request);
+    CHECK(!at(child, "/srv")->target);
+    CHECK(at(child, "/work/src/in")->target && !at(child, "/work/src/in")->read_only);
+    CHECK(at(child, "/usr/local")->kind == POLICY_BLOCK); /* or the host's own would be seen */
+    CHECK(at(child, "/scratch")->kind == POLICY_TMPFS);
+    coop_policy_free(child);
+
+    parent = new_policy();
+    request = new_request();
+    add_writable(parent);
+    CHECK(coop_policy_set_restrict(request, "src", NULL) == 0);
+    coop_policy_add_bind(request, "/h/srv", "/srv", true, NULL);
+    coop_policy_add_bind(request, "/h/tools", "/usr/local", true, NULL);
+    child = narrowed(parent, request);
+    CHECK(at(child, "/srv")->read_only && at(child, "/usr/local")->kind == POLICY_BIND);
     coop_policy_free(child);
 }
 

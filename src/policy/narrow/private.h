@@ -1,5 +1,5 @@
 /*
- * narrow_private.h - what the dimensions of narrow_within.c share
+ * private.h - what the dimensions of within.c share
  */
 #pragma once
 

@@ -2,6 +2,8 @@
  * Narrowing over random policies and requests, against a second, slow notion of what a policy allows
  * that shares no code with the proof: the child can do no more, and narrowing twice is narrowing by
  * both at once.
+ *
+ * worlds: user
  */
 #include "narrow.h"
 
@@ -10,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "policy/hosts.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 #include "policy/protect.h"
 #include "test/check.h"
 
@@ -511,7 +513,7 @@ static const char *slow_excess(const coop_policy *child, const coop_policy *pare
     return why ? why : slow_protect_excess(child, parent);
 }
 
-#define ROUNDS 10000
+#define ROUNDS check_rounds(10000)
 
 TEST(whatever_is_asked_for_the_child_can_do_no_more)
 {

@@ -1,5 +1,5 @@
 /*
- * narrow_protect.c - is everything that the parent protects protected in the child?
+ * protect.c - is everything that the parent protects protected in the child?
  *
  * The question of patterns in general has no cheap answer, so rules are compared as they are written:
  * each of the parent's that hides or keeps must be in the child, and each exception of the child's in
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/glob.h"
-#include "policy/narrow_private.h"
+#include "glob/glob.h"
+#include "policy/narrow/private.h"
 #include "policy/protect.h"
 
 struct rules {

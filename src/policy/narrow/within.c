@@ -1,9 +1,9 @@
 /*
- * narrow_within.c - the proof that a child can do no more than its parent, dimension by dimension
+ * within.c - the proof that a child can do no more than its parent, dimension by dimension
  *
  * Each dimension appends the end of a sentence to the counter-example where the child has more. The
  * table at the end is the list of dimensions: a field of the policy that is in none of them would
- * pass unseen, so whoever adds a field adds it here.
+ * pass unseen, so whoever adds a field adds it here, or says in its row of src/settings what is narrower.
  */
 #include "narrow.h"
 
@@ -17,8 +17,10 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "policy/commands.h"
-#include "policy/narrow_private.h"
-#include "policy/path.h"
+#include "policy/narrow/private.h"
+#include "policy/network_mode.h"
+#include "policy/path/path.h"
+#include "policy/setting.h"
 
 void narrow_quote(struct buffer *out, const char *text)
 {
@@ -40,26 +42,7 @@ bool narrow_more(const struct narrow_pair *pair, const char *child, const char *
 
 int policy_network_rank(coop_network network)
 {
-    switch (network) {
-    case COOP_NETWORK_OFF:
-        return 0;
-    case COOP_NETWORK_NONE:
-        return 1;
-    case COOP_NETWORK_GATE:
-        return 2;
-    case COOP_NETWORK_NAT:
-        return 3;
-    case COOP_NETWORK_HOST:
-        break;
-    }
-    return 4;
-}
-
-static bool mode_within(const struct narrow_pair *pair)
-{
-    return pair->child->mode <= pair->parent->mode ||
-           narrow_more(pair, policy_mode_names[pair->child->mode],
-                       policy_mode_names[pair->parent->mode]);
+    return network_modes[network].rank;
 }
 
 static bool network_within(const struct narrow_pair *pair)
@@ -68,11 +51,6 @@ static bool network_within(const struct narrow_pair *pair)
                policy_network_rank(pair->parent->network) ||
            narrow_more(pair, policy_network_names[pair->child->network],
                        policy_network_names[pair->parent->network]);
-}
-
-static bool profile_within(const struct narrow_pair *pair)
-{
-    return pair->child->profile <= pair->parent->profile || narrow_more(pair, "dev", "default");
 }
 
 static bool has_socket(const coop_policy *policy, const char *source)
@@ -178,18 +156,60 @@ static void print_limit(struct buffer *out, uint64_t value)
         buffer_printf(out, "%" PRIu64, value);
 }
 
-static bool limits_within(const struct narrow_pair *pair)
+static bool is_at_most(enum setting_narrow rule, uint64_t child, uint64_t parent)
 {
-    for (int i = 0; i < COOP_LIMIT_COUNT; i++) {
-        if (pair->child->limits[i] <= pair->parent->limits[i])
-            continue;
-        buffer_printf(pair->why, "%s: the child has ", policy_limit_names[i]);
-        print_limit(pair->why, pair->child->limits[i]);
-        buffer_append_string(pair->why, ", the parent ");
-        print_limit(pair->why, pair->parent->limits[i]);
-        return false;
+    switch (rule) {
+    case SETTING_LESS:
+        return child <= parent;
+    case SETTING_MORE:
+        return child >= parent;
+    case SETTING_SAME:
+        return child == parent;
+    case SETTING_OWN:
+    case SETTING_FREE:
+        break;
     }
     return true;
+}
+
+/* The first setting whose row says that the child's value is no narrower; SETTINGS: none. */
+static size_t find_wider(const struct narrow_pair *pair, bool is_number)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const struct policy_setting *setting = &policy_settings[i];
+
+        if ((setting->type > SETTING_WORD) == is_number &&
+            !is_at_most(setting->narrow, policy_get(pair->child, (enum setting)i),
+                        policy_get(pair->parent, (enum setting)i)))
+            return i;
+    }
+    return SETTINGS;
+}
+
+static bool words_within(const struct narrow_pair *pair)
+{
+    static const char *const bools[] = { "false", "true" };
+    size_t i = find_wider(pair, false);
+
+    if (i == SETTINGS)
+        return true;
+    const char *const *words = policy_settings[i].words ? policy_settings[i].words : bools;
+    buffer_printf(pair->why, "%s: ", policy_settings[i].name);
+    return narrow_more(pair, words[policy_get(pair->child, (enum setting)i)],
+                       words[policy_get(pair->parent, (enum setting)i)]);
+}
+
+static bool limits_within(const struct narrow_pair *pair)
+{
+    size_t i = find_wider(pair, true);
+
+    if (i == SETTINGS)
+        return true;
+    buffer_printf(pair->why, "%s: the child has ", policy_settings[i].name);
+    print_limit(pair->why, policy_get(pair->child, (enum setting)i));
+    buffer_append_string(pair->why, ", the parent ");
+    print_limit(pair->why, policy_get(pair->parent, (enum setting)i));
+    return false;
 }
 
 static int by_name(const void *a, const void *b)
@@ -310,10 +330,9 @@ static const struct {
     const char *name;
     bool (*is_within)(const struct narrow_pair *pair);
 } dimensions[] = {
-    { "mode", mode_within },
+    { NULL, words_within }, /* names the setting itself */
     { "network", network_within },
     { "hosts", narrow_hosts_within },
-    { "profile", profile_within },
     { "host sockets", sockets_within },
     { "uid", uid_within },
     { "workspace", workspace_within },
@@ -336,7 +355,8 @@ int policy_is_within(const coop_policy *child, const coop_policy *parent, char *
         auto_buffer struct buffer why = { 0 };
         const struct narrow_pair pair = { child, parent, &why };
 
-        buffer_printf(&why, "%s: ", dimensions[i].name);
+        if (dimensions[i].name)
+            buffer_printf(&why, "%s: ", dimensions[i].name);
         if (dimensions[i].is_within(&pair))
             continue;
         *counter = buffer_take_string(&why);

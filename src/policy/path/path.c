@@ -23,7 +23,7 @@ int path_check(const char *what, const char *path, coop_error **err)
     return 0;
 }
 
-enum dots { DOTS_REFUSED, DOTS_FOLDED };
+enum dots { DOTS_REFUSED, DOTS_FOLDED, DOTS_STOP_AT_ROOT };
 
 /* The path may be one that a command chose. */
 static int refuse(const char *what, const char *path, int errnum, const char *why, coop_error **err)
@@ -47,10 +47,10 @@ static int fold(const char *what, const char *path, enum dots dots, char *out, c
         if (n == 2 && p[0] == '.' && p[1] == '.') {
             if (dots == DOTS_REFUSED)
                 return refuse(what, path, EINVAL, "has '..' in it: write the path without it", err);
-            if (length == 0)
+            if (length == 0 && dots == DOTS_FOLDED)
                 return refuse(what, path, EACCES,
                               "is outside the sandbox: its '..' leads above '/'", err);
-            while (out[--length] != '/')
+            while (length > 0 && out[--length] != '/')
                 ;
         } else if (n > 0 && !(n == 1 && *p == '.')) {
             out[length++] = '/';
@@ -95,6 +95,11 @@ int path_normalise(const char *what, const char *path, char **out, coop_error **
 int path_resolve(const char *what, const char *path, char **out, coop_error **err)
 {
     return normalise(what, path, DOTS_FOLDED, out, err);
+}
+
+int path_resolve_in_box(const char *what, const char *path, char **out, coop_error **err)
+{
+    return normalise(what, path, DOTS_STOP_AT_ROOT, out, err);
 }
 
 bool path_is_within(const char *path, const char *ancestor)

@@ -22,6 +22,9 @@ int path_normalise(const char *what, const char *path, char **out, coop_error **
  */
 int path_resolve(const char *what, const char *path, char **out, coop_error **err);
 
+/* As path_resolve(), but ".." of "/" is "/", as the kernel has it in a box. */
+int path_resolve_in_box(const char *what, const char *path, char **out, coop_error **err);
+
 /* True when `path` is `ancestor` or lies below it; both normal. */
 bool path_is_within(const char *path, const char *ancestor);
 

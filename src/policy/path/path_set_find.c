@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "policy/name_fold.h"
-#include "policy/path_set.h"
+#include "glob/name_fold.h"
+#include "policy/path/path_set.h"
 
 bool path_set_key(const char *path, bool ignore_case, char out[PATH_SET_MAX_PATH],
                   uint32_t *out_hash)

@@ -1,4 +1,5 @@
-#include "policy/path_set.h"
+/* worlds: user */
+#include "policy/path/path_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "policy/mount_table.h"
-#include "policy/path.h"
+#include "policy/path/mount_table.h"
+#include "policy/path/path.h"
 
 /* Number of the zone that becomes the root; n_zones if none can. */
 static size_t choose_root(const struct zones *zones)

@@ -1,8 +1,10 @@
-#include "view_defaults.h"
+#include "defaults.h"
 
 #include <string.h>
 
-#include "policy/path.h"
+#include "policy/network_mode.h"
+#include "policy/path/path.h"
+#include "policy/policy.h"
 
 #define HOST_DIRECTORY(path)                  \
     {                                         \
@@ -92,17 +94,23 @@ const struct view_default view_defaults[] = {
     { 0 },
 };
 
-bool view_default_is_shown(const struct view_default *row, coop_network network)
+const struct view_default *view_rows(const coop_policy *policy)
 {
-    return (!row->with_network || network == COOP_NETWORK_HOST) &&
-           (!row->with_gate || network == COOP_NETWORK_GATE || network == COOP_NETWORK_NAT);
+    return policy->view ? policy->view : view_defaults;
 }
 
-const struct view_default *view_default_at(const char *path, coop_network network)
+bool view_default_is_shown(const struct view_default *row, coop_network network)
+{
+    return (!row->with_network || !network_modes[network].has_namespace) &&
+           (!row->with_gate || network_modes[network].has_rules);
+}
+
+const struct view_default *view_default_at(const struct view_default *rows, const char *path,
+                                           coop_network network)
 {
     const struct view_default *best = NULL;
 
-    for (const struct view_default *row = view_defaults; row->path; row++) {
+    for (const struct view_default *row = rows; row->path; row++) {
         bool is_here = row->origin == VIEW_DIRECTORY ? strcmp(path, row->path) == 0
                                                      : path_is_within(path, row->path);
 
@@ -113,20 +121,20 @@ const struct view_default *view_default_at(const char *path, coop_network networ
     return best;
 }
 
-bool view_default_holds(const char *path)
+bool view_default_holds(const struct view_default *rows, const char *path)
 {
-    for (const struct view_default *row = view_defaults; row->path; row++)
+    for (const struct view_default *row = rows; row->path; row++)
         if (path_is_within(row->path, path) &&
             (row->origin == VIEW_DIRECTORY || strcmp(row->path, path) != 0))
             return true;
     return false;
 }
 
-bool view_default_takes(const char *path)
+bool view_default_takes(const struct view_default *rows, const char *path)
 {
     size_t n = 1 + strcspn(path + 1, "/");
 
-    for (const struct view_default *row = view_defaults; row->path; row++)
+    for (const struct view_default *row = rows; row->path; row++)
         if (strncmp(row->path, path, n) == 0 && (row->path[n] == '/' || !row->path[n]))
             return true;
     return false;

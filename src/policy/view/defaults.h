@@ -1,8 +1,11 @@
 /*
- * view_defaults.h - what every box has by itself, as one table
+ * defaults.h - what a box has by itself: an ordered list of rows
  *
- * The plan makes it (plan/view_skeleton.c), and whoever wants to know what stands at a path of a box
- * without making one asks here (view_place.h): both walk the same rows. Of /etc the rows name what
+ * `view_defaults` is the usual one. A front end that wants another (a bundle, the arguments of another
+ * program) makes its own list and puts it into policy->view; mounts of the host are the policy's either way.
+ *
+ * The plan makes it (plan/view/skeleton.c), and whoever wants to know what stands at a path of a box
+ * without making one asks here (policy/view/place.h): both walk the same rows. Of /etc the rows name what
  * programs cannot do without, file by file, because the rest of the host's is not there.
  */
 #pragma once
@@ -39,15 +42,19 @@ struct view_default {
 /* In the order in which they are made; ends with a NULL path. */
 extern const struct view_default view_defaults[];
 
+/* The rows of this policy: its own, or view_defaults. Everybody who wants them asks here. */
+const struct view_default *view_rows(const coop_policy *policy);
+
 /* The row that a path belongs to, NULL: none. A directory that holds others is its own path only. */
-const struct view_default *view_default_at(const char *path, coop_network network);
+const struct view_default *view_default_at(const struct view_default *rows, const char *path,
+                                           coop_network network);
 
 /* Whether a box with this network has the row. */
 bool view_default_is_shown(const struct view_default *row, coop_network network);
 
 /* Whether the path is a directory that rows lie in. */
-bool view_default_holds(const char *path);
+bool view_default_holds(const struct view_default *rows, const char *path);
 
 /* Whether the first name of the path is one that the rows use: at the top of a root it is the box's.
  * Some of them, as /nix, are there only on hosts that have them. */
-bool view_default_takes(const char *path);
+bool view_default_takes(const struct view_default *rows, const char *path);

@@ -1,11 +1,11 @@
-#include "view_place.h"
+#include "place.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "policy/path.h"
-#include "policy/view_defaults.h"
+#include "policy/path/path.h"
+#include "policy/view/defaults.h"
 
 struct entry {
     const char *target;
@@ -37,7 +37,7 @@ const char *view_of_workspace(const coop_policy *policy, const char *workspace)
 
 enum view_what view_default(const coop_policy *policy, const char *path)
 {
-    const struct view_default *row = view_default_at(path, policy->network);
+    const struct view_default *row = view_default_at(view_rows(policy), path, policy->network);
 
     if (row)
         switch (row->origin) {
@@ -54,14 +54,14 @@ enum view_what view_default(const coop_policy *policy, const char *path)
         case VIEW_HIDDEN:
             break;
         }
-    else if (policy->root && !policy->restrict_to && !view_default_takes(path))
+    else if (policy->root && !policy->restrict_to && !view_default_takes(view_rows(policy), path))
         return VIEW_IS_WORKSPACE;
     return VIEW_NOTHING;
 }
 
-bool view_own_is_writable(const char *path)
+bool view_own_is_writable(const coop_policy *policy, const char *path)
 {
-    const struct view_default *row = view_default_at(path, COOP_NETWORK_HOST);
+    const struct view_default *row = view_default_at(view_rows(policy), path, COOP_NETWORK_HOST);
 
     return row && row->is_writable;
 }
@@ -211,7 +211,7 @@ bool view_leads(const struct view_index *index, const char *path)
         if (!hides(&index->entries[i]) && strncmp(target, path, n) == 0 && target[n] == '/')
             return true;
     }
-    return view_default_holds(path);
+    return view_default_holds(view_rows(index->policy), path);
 }
 
 size_t view_n_targets(const struct view_index *index)

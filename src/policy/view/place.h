@@ -1,5 +1,5 @@
 /*
- * view_place.h - what stands at a path of the box, as far as the policy's text tells
+ * place.h - what stands at a path of the box, as far as the policy's text tells
  *
  *   struct view_index *index = view_index_new(policy, "/work");
  *   struct view_place place = view_find(index, "/data/list");
@@ -49,7 +49,7 @@ const char *view_of_workspace(const coop_policy *policy, const char *workspace);
 /* What a box has there that no mount of the policy covers. */
 enum view_what view_default(const coop_policy *policy, const char *path);
 /* Whether what the box has there by itself can be written: /tmp, not /proc. */
-bool view_own_is_writable(const char *path);
+bool view_own_is_writable(const coop_policy *policy, const char *path);
 
 /* Whether the box has a directory there that leads to what is mounted in it. Not where something is. */
 bool view_leads(const struct view_index *index, const char *path);

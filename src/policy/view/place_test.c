@@ -1,8 +1,9 @@
-#include "view_place.h"
+/* worlds: user */
+#include "place.h"
 
 #include "base/cleanup.h"
-#include "policy/path.h"
-#include "policy/view_defaults.h"
+#include "policy/path/path.h"
+#include "policy/view/defaults.h"
 #include "test/check.h"
 
 static coop_policy *policy;
@@ -53,10 +54,11 @@ TEST(what_every_box_has)
     CHECK(at("/etc/java-x").what == VIEW_NOTHING);
     CHECK(at("/etc/passwd").what == VIEW_IS_OWN);
     CHECK(at("/etc/shadow").what == VIEW_NOTHING);
-    CHECK(at("/dev/ptmx").what == VIEW_IS_OWN && view_own_is_writable("/dev/ptmx"));
-    CHECK(at("/proc/self/maps").what == VIEW_IS_OWN && !view_own_is_writable("/proc/self/maps"));
+    CHECK(at("/dev/ptmx").what == VIEW_IS_OWN && view_own_is_writable(policy, "/dev/ptmx"));
+    CHECK(at("/proc/self/maps").what == VIEW_IS_OWN &&
+          !view_own_is_writable(policy, "/proc/self/maps"));
     CHECK(at("/proc/keys").what == VIEW_NOTHING);
-    CHECK(at("/tmp/x").what == VIEW_IS_OWN && view_own_is_writable("/tmp/x"));
+    CHECK(at("/tmp/x").what == VIEW_IS_OWN && view_own_is_writable(policy, "/tmp/x"));
     CHECK(at("/etc/resolv.conf").what == VIEW_NOTHING);
     CHECK(coop_policy_set_network(policy, COOP_NETWORK_HOST, NULL) == 0);
     CHECK(at("/etc/resolv.conf").what == VIEW_IS_TOOLS);

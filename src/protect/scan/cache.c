@@ -2,7 +2,7 @@
  * The file: header, records, texts. Written beside its place and renamed, so that whoever reads sees
  * one or the other.
  */
-#include "protect_cache.h"
+#include "cache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "base/sha256.h"
 
 #define MAGIC      "coopscan"
-#define FORM       6u /* changes with everything that a walk decides otherwise than before */
+#define FORM       7u /* changes with everything that a walk decides otherwise than before */
 #define TEXT_MAX   (1u << 30)
 #define PATH_SPACE 4096
 #define KEPT_S     (30L * 24 * 60 * 60)
@@ -35,12 +35,13 @@ struct cache_header {
 };
 
 void cache_key_init(struct cache_key *key, const struct protect *protect, uint64_t dev,
-                    uint64_t ino, bool is_git_directory)
+                    uint64_t ino, bool is_git_directory, bool is_beside)
 {
     struct sha256 hash;
 
-    *key =
-        (struct cache_key){ .dev = dev, .ino = ino, .uid = geteuid(), .is_git = is_git_directory };
+    *key = (struct cache_key){
+        .dev = dev, .ino = ino, .uid = geteuid(), .is_git = is_git_directory, .is_beside = is_beside
+    };
     sha256_init(&hash);
     for (size_t i = 0; i < protect_n_rules(protect); i++) {
         const struct protect_rule *rule = protect_rule(protect, i);
@@ -118,19 +119,19 @@ static bool is_path(const char *path, size_t length)
 }
 
 /* Text begins everywhere inside, and ends with a NUL: no offset leads out. */
-static bool is_record(const struct scan_records *records, size_t i)
+static bool is_record(const struct scan_entries *records, size_t i)
 {
-    const struct scan_record *record = &records->items[i];
+    const struct scan_entry *record = &records->items[i];
     size_t n_text = records->text.length;
 
-    if (record->path >= n_text || record->names >= n_text || record->mode > RECORD_BARE)
+    if (record->path >= n_text || record->names >= n_text || record->mode > ENTRY_BARE)
         return false;
-    if (i == 0 ? record->parent != RECORD_NONE || *records_path(records, 0) != '\0'
+    if (i == 0 ? record->parent != ENTRY_NONE || *entries_path(records, 0) != '\0'
                : record->parent >= i)
         return false;
-    size_t length = strlen(records_path(records, i));
-    if (!is_path(records_path(records, i), length) ||
-        (record->git_at > length + 1 && record_is_in_git(record->mode)))
+    size_t length = strlen(entries_path(records, i));
+    if (!is_path(entries_path(records, i), length) ||
+        (record->git_at > length + 1 && entry_is_in_git(record->mode)))
         return false;
     const char *name = records->text.data + record->names;
     for (uint32_t n = 0; n < record->n_names; n++) {
@@ -142,7 +143,7 @@ static bool is_record(const struct scan_records *records, size_t i)
     return true;
 }
 
-static bool has_form(const struct scan_records *records)
+static bool has_form(const struct scan_entries *records)
 {
     if (records->n == 0 || records->text.length == 0 ||
         records->text.data[records->text.length - 1] != '\0')
@@ -153,7 +154,7 @@ static bool has_form(const struct scan_records *records)
     return true;
 }
 
-static bool read_records(int fd, const struct cache_header *header, struct scan_records *out)
+static bool read_records(int fd, const struct cache_header *header, struct scan_entries *out)
 {
     out->n = out->capacity = (size_t)header->n_records;
     out->items = calloc(out->n, sizeof *out->items);
@@ -193,7 +194,7 @@ static int open_directory(const char *directory)
     return -1;
 }
 
-bool cache_load(const char *directory, const struct cache_key *key, struct scan_records *out)
+bool cache_load(const char *directory, const struct cache_key *key, struct scan_entries *out)
 {
     struct cache_header header;
     char name[64];
@@ -207,14 +208,14 @@ bool cache_load(const char *directory, const struct cache_key *key, struct scan_
     if (fd < 0 || !is_own(fd, &size) || !read_all(fd, &header, sizeof header))
         return false;
     if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 || header.form != FORM ||
-        header.record_size != sizeof(struct scan_record) ||
-        memcmp(&header.key, key, sizeof *key) != 0 || header.n_records > SCAN_RECORDS_MAX ||
+        header.record_size != sizeof(struct scan_entry) ||
+        memcmp(&header.key, key, sizeof *key) != 0 || header.n_records > SCAN_ENTRIES_MAX ||
         header.n_text > TEXT_MAX ||
-        size != sizeof header + header.n_records * sizeof(struct scan_record) + header.n_text)
+        size != sizeof header + header.n_records * sizeof(struct scan_entry) + header.n_text)
         return false;
-    struct scan_records records = { 0 };
+    struct scan_entries records = { 0 };
     if (!read_records(fd, &header, &records)) {
-        scan_records_done(&records);
+        scan_entries_done(&records);
         return false;
     }
     *out = records;
@@ -275,12 +276,12 @@ static void remove_old(int directory_fd)
 }
 
 void cache_store(const char *directory, const struct cache_key *key,
-                 const struct scan_records *records)
+                 const struct scan_entries *records)
 {
     struct cache_header header = {
         .magic = MAGIC,
         .form = FORM,
-        .record_size = sizeof(struct scan_record),
+        .record_size = sizeof(struct scan_entry),
         .key = *key,
         .n_records = records->n,
         .n_text = records->text.length,

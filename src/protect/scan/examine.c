@@ -1,5 +1,5 @@
 /*
- * protect_examine.c - a name that a rule may be about: what it is, and whether the rule means it
+ * examine.c - a name that a rule may be about: what it is, and whether the rule means it
  *
  * What is gone meanwhile needs no protection. Any other failure to look is an error: what was not
  * looked at would not be hidden.
@@ -14,8 +14,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/protect_scan_private.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
+#include "policy/secret_content.h"
+#include "protect/scan/scan_private.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -118,8 +119,8 @@ static int rule_applies(struct scan *scan, const struct protect_rule *rule, cons
  * What a link leads to, if that is in the tree: its path there, relative to the root. Outside, the
  * box has nothing to show.
  */
-static int follow(struct scan *scan, const char *path, char out[PATH_MAX], struct stat *st,
-                  bool *out_inside, coop_error **err)
+int scan_follow(struct scan *scan, const char *path, char out[PATH_MAX], struct stat *st,
+                bool *out_inside, coop_error **err)
 {
     char link[64];
     char target[PATH_MAX];
@@ -148,14 +149,14 @@ static int follow(struct scan *scan, const char *path, char out[PATH_MAX], struc
 struct subject {
     const char *path;
     const char *name;
-    const struct scan_record *record; /* of its directory */
+    const struct scan_entry *record; /* of its directory */
     const char *rule_path; /* what the rules are asked about: the link, where one led here */
     struct stat st;
 };
 
-static enum protect_scope scope_of(const struct scan_record *record)
+static enum protect_scope scope_of(const struct scan_entry *record)
 {
-    return record_hides_all(record->mode) ? PROTECT_ALL : PROTECT_OWN;
+    return entry_hides_all(record->mode) ? PROTECT_ALL : PROTECT_OWN;
 }
 
 static int add(struct scan *scan, enum protect_found_kind kind, const struct subject *subject,
@@ -174,10 +175,10 @@ static int add(struct scan *scan, enum protect_found_kind kind, const struct sub
 /* A branch of a bare repository, whatever it is called: it holds the name of an object and no more. */
 static bool is_reference(struct scan *scan, const struct subject *subject)
 {
-    const struct scan_record *record = subject->record;
+    const struct scan_entry *record = subject->record;
     char text[80];
 
-    if (record->mode != RECORD_BARE || !S_ISREG(subject->st.st_mode) ||
+    if (record->mode != ENTRY_BARE || !S_ISREG(subject->st.st_mode) ||
         subject->st.st_size >= (off_t)sizeof text ||
         strncmp(subject->rule_path + record->git_at, "refs/", 5) != 0)
         return false;
@@ -216,16 +217,39 @@ static int examine_hiding(struct scan *scan, const struct subject *subject, bool
     }
 }
 
+/* Whatever it is called. Another's, nobody in the box can read either. */
+static int examine_private(struct scan *scan, const struct subject *subject, bool *out_hidden,
+                           coop_error **err)
+{
+    const struct stat *st = &subject->st;
+    uid_t uid = geteuid();
+    bool applies = false;
+
+    if (!secret_is_private(st->st_mode, 1) || (uid != 0 && st->st_uid != uid) ||
+        !entry_hides_all(subject->record->mode) ||
+        !protect_looks_at_modes(scan->protect, subject->path, scan->options->is_beside))
+        return 0;
+    scan->depends = true;
+    if (!secret_is_private(st->st_mode, st->st_size) ||
+        protect_excepts(scan->protect, subject->path))
+        return 0;
+    int r = rule_applies(scan, &protect_private, subject->name, subject->path, st, &applies, err);
+    if (r < 0 || !applies)
+        return r;
+    *out_hidden = true;
+    return add(scan, FOUND_HIDE, subject, &protect_private, false, err);
+}
+
 static const struct protect_rule *keeping_rule(struct scan *scan, const struct subject *subject,
                                                bool *out_nested)
 {
     bool is_directory = S_ISDIR(subject->st.st_mode);
-    const struct scan_record *record = subject->record;
+    const struct scan_entry *record = subject->record;
     const struct protect_rule *rule =
         protect_keeps(scan->protect, subject->rule_path, is_directory);
 
     *out_nested = false;
-    if (!rule && record_is_in_git(record->mode) &&
+    if (!rule && entry_is_in_git(record->mode) &&
         !protect_shows(scan->protect, subject->rule_path, is_directory)) {
         rule =
             protect_keeps_in_git(scan->protect, subject->rule_path + record->git_at, is_directory);
@@ -287,6 +311,8 @@ static int examine_subject(struct scan *scan, const struct subject *subject, boo
     *out_hidden = false;
     int r = examine_hiding(scan, subject, out_hidden, err);
 
+    if (r == 0 && !*out_hidden)
+        r = examine_private(scan, subject, out_hidden, err);
     return r < 0 || *out_hidden ? r : examine_keeping(scan, subject, err);
 }
 
@@ -305,7 +331,14 @@ static int examine_linked_git(struct scan *scan, const char *path, const char *t
     return r == 0 ? scan_hold_way(scan, path, FOUND_KEPT_LINK, err) : r;
 }
 
-static int examine(struct scan *scan, const struct scan_record *record, const char *path,
+/* Most names of a mount: no rule is about them. */
+static bool is_only_for_mode(const struct scan *scan, const struct subject *subject)
+{
+    return S_ISREG(subject->st.st_mode) && !is_git(scan, subject->name) &&
+           !protect_concerns_name(scan->protect, subject->name, strlen(subject->name));
+}
+
+static int examine(struct scan *scan, const struct scan_entry *record, const char *path,
                    coop_error **err)
 {
     char target[PATH_MAX];
@@ -315,7 +348,9 @@ static int examine(struct scan *scan, const struct scan_record *record, const ch
 
     if (fstatat(scan->root_fd, path, &subject.st, AT_SYMLINK_NOFOLLOW) < 0)
         return is_gone(errno) ? 0 : fail_look(errno, path, err);
-    if (is_git(scan, subject.name) && record->mode != RECORD_GIT && !S_ISLNK(subject.st.st_mode)) {
+    if (is_only_for_mode(scan, &subject) && !secret_is_private(subject.st.st_mode, 1))
+        return 0;
+    if (is_git(scan, subject.name) && record->mode != ENTRY_GIT && !S_ISLNK(subject.st.st_mode)) {
         bool is_hidden;
         int r = examine_subject(scan, &subject, &is_hidden, err);
 
@@ -326,10 +361,10 @@ static int examine(struct scan *scan, const struct scan_record *record, const ch
         int r = examine_kept_link(scan, &subject, err);
 
         if (r == 0)
-            r = follow(scan, path, target, &subject.st, &is_inside, err);
+            r = scan_follow(scan, path, target, &subject.st, &is_inside, err);
         if (r < 0 || !is_inside)
             return r;
-        if (is_git(scan, subject.name) && record->mode != RECORD_GIT)
+        if (is_git(scan, subject.name) && record->mode != ENTRY_GIT)
             return examine_linked_git(scan, path, target, &subject.st, err);
         subject.path = target;
     }
@@ -340,7 +375,7 @@ static int examine(struct scan *scan, const struct scan_record *record, const ch
 }
 
 /* The directory itself, if it is not merely below one. */
-static int examine_bare(struct scan *scan, const struct scan_record *record, const char *directory,
+static int examine_bare(struct scan *scan, const struct scan_entry *record, const char *directory,
                         coop_error **err)
 {
     struct subject subject = { .path = directory, .rule_path = directory };
@@ -356,30 +391,30 @@ static int examine_bare(struct scan *scan, const struct scan_record *record, con
     return add(scan, FOUND_GIT_DIRECTORY, &subject, &scan_git_rule, true, err);
 }
 
-int scan_examine_name(struct scan *scan, const struct scan_record *record, const char *path,
+int scan_examine_name(struct scan *scan, const struct scan_entry *record, const char *path,
                       coop_error **err)
 {
     scan->depends = false;
     return examine(scan, record, path, err);
 }
 
-int scan_examine_record(struct scan *scan, const struct scan_records *records, size_t i,
-                        coop_error **err)
+int scan_examine_entry(struct scan *scan, const struct scan_entries *records, size_t i,
+                       coop_error **err)
 {
-    const struct scan_record *record = &records->items[i];
-    const char *directory = records_path(records, i);
+    const struct scan_entry *record = &records->items[i];
+    const char *directory = entries_path(records, i);
     const char *name = records->text.data + record->names;
     char path[PATH_MAX + 256];
     struct stat st;
     int r = 0;
 
-    if (record->flags & RECORD_UNSEARCHABLE && *directory) {
+    if (record->flags & ENTRY_UNSEARCHABLE && *directory) {
         if (fstatat(scan->root_fd, directory, &st, AT_SYMLINK_NOFOLLOW) == 0)
             return add(scan, FOUND_HIDE, &(struct subject){ directory, "", NULL, directory, st },
                        &unsearchable, false, err);
         return is_gone(errno) ? 0 : fail_look(errno, directory, err);
     }
-    if (record->mode == RECORD_BARE)
+    if (record->mode == ENTRY_BARE)
         r = examine_bare(scan, record, directory, err);
     for (uint32_t n = 0; r == 0 && n < record->n_names; n++) {
         (void)snprintf(path, sizeof path, "%s%s%s", directory, *directory ? "/" : "", name);
@@ -394,15 +429,15 @@ int scan_examine_record(struct scan *scan, const struct scan_records *records, s
 static int examine_pointed(struct scan *scan, const char *path, const struct stat *st,
                            coop_error **err)
 {
-    struct scan_records records = { 0 };
-    size_t n_read = 0;
+    struct scan_entries records = { 0 };
+    struct entries_spent spent;
     auto_close int fd =
         openat(scan->root_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     char inner[2 * PATH_MAX];
 
     if (fd < 0)
         return 0;
-    const struct records_walk how = {
+    const struct entries_walk how = {
         .root_fd = fd, .protect = scan->protect, .is_git_directory = true, .now = scan->now
     };
     int r = scan_add_git_directory(scan, path, err);
@@ -410,14 +445,14 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
         r = add(scan, FOUND_GIT_DIRECTORY, &(struct subject){ path, "", NULL, path, *st },
                 &scan_git_rule, false, err);
     if (r == 0)
-        r = records_walk(&how, SCAN_RECORDS_MAX, NULL, NULL, &records, &n_read, err);
+        r = entries_walk(&how, NULL, NULL, &records, &spent, err);
     for (size_t i = 0; r == 0 && i < records.n; i++) {
-        const struct scan_record *record = &records.items[i];
+        const struct scan_entry *record = &records.items[i];
         const char *name = records.text.data + record->names;
-        const char *directory = records_path(&records, i);
+        const char *directory = entries_path(&records, i);
 
         for (uint32_t n = 0; r == 0 && n < record->n_names; n++, name += strlen(name) + 1) {
-            struct scan_record outside = *record;
+            struct scan_entry outside = *record;
 
             (void)snprintf(inner, sizeof inner, "%s/%s%s%s", path, directory, *directory ? "/" : "",
                            name);
@@ -425,7 +460,7 @@ static int examine_pointed(struct scan *scan, const char *path, const struct sta
             r = strlen(inner) < PATH_MAX ? examine(scan, &outside, inner, err) : 0;
         }
     }
-    scan_records_done(&records);
+    scan_entries_done(&records);
     return r;
 }
 
@@ -453,7 +488,7 @@ static int examine_gitfile(struct scan *scan, const char *path, coop_error **err
     else
         (void)snprintf(joined, sizeof joined, "%.*s%s", (int)(last_name(path) - path), path, to);
     bool is_inside = false;
-    int r = follow(scan, joined, target, &st, &is_inside, err);
+    int r = scan_follow(scan, joined, target, &st, &is_inside, err);
     if (r < 0 || !is_inside || !S_ISDIR(st.st_mode) || is_below_git(target) ||
         strcmp(last_name(target), ".git") == 0)
         return r;

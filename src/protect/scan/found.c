@@ -1,12 +1,12 @@
 /*
- * protect_found.c - the list of what a scan has found
+ * found.c - the list of what a scan has found
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/protect_scan_private.h"
+#include "protect/scan/scan_private.h"
 
 #define TEXT_CHUNK 4096
 
@@ -159,6 +159,7 @@ void protect_scan_done(struct protect_scan *scan)
     }
     free(scan->found);
     free(scan->git_directories);
-    scan_records_done(&scan->records);
+    free(scan->absent);
+    scan_entries_done(&scan->records);
     *scan = (struct protect_scan){ 0 };
 }

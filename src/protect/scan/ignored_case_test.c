@@ -1,4 +1,4 @@
-#include "plan/ignored_case.h"
+#include "protect/scan/ignored_case.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,4 +1,4 @@
-#include "protect_links.h"
+#include "links.h"
 
 #include <dirent.h>
 #include <errno.h>

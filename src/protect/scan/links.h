@@ -1,5 +1,5 @@
 /*
- * protect_links.h - other names of files
+ * links.h - other names of files
  *
  * A file may have names that no rule is about. Looked for only when a protected file has more names
  * than were found: it costs a walk through everything, dependency trees and git directories too.

@@ -1,11 +1,11 @@
-#include "protect_name.h"
+#include "name.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "plan/protect_records.h"
+#include "protect/scan/entries.h"
 
 bool protect_name_is_git(const struct protect *protect, const char *name, size_t length)
 {
@@ -17,17 +17,17 @@ bool protect_name_is_git(const struct protect *protect, const char *name, size_t
 
 static enum protect_scope scope_of(unsigned mode)
 {
-    return record_hides_all(mode) ? PROTECT_ALL : PROTECT_OWN;
+    return entry_hides_all(mode) ? PROTECT_ALL : PROTECT_OWN;
 }
 
 bool protect_name_is_candidate(struct protect *protect, const struct protect_place *directory,
                                const char *path, const char *name, size_t length, bool is_directory)
 {
     if (protect_name_is_git(protect, name, length))
-        return directory->mode != RECORD_GIT;
+        return directory->mode != ENTRY_GIT;
     if (!protect_concerns_name(protect, name, length))
         return false;
-    if (record_is_in_git(directory->mode) &&
+    if (entry_is_in_git(directory->mode) &&
         protect_keeps_in_git(protect, path + directory->git_at, is_directory))
         return true;
     return protect_hides(protect, path, is_directory, scope_of(directory->mode)) ||
@@ -57,7 +57,7 @@ static bool is_git_store(const struct protect_place *directory, int fd, const ch
 {
     bool is_objects = strcmp(name, "objects") == 0;
 
-    if (directory->mode != RECORD_GIT || (!is_objects && strcmp(name, "refs") != 0))
+    if (directory->mode != ENTRY_GIT || (!is_objects && strcmp(name, "refs") != 0))
         return false;
     return has_entry(fd, "HEAD") && has_entry(fd, is_objects ? "refs" : "objects");
 }
@@ -65,8 +65,8 @@ static bool is_git_store(const struct protect_place *directory, int fd, const ch
 bool protect_name_is_of_bare(const struct protect_place *directory, int fd, const char *name)
 {
     return (name[0] == 'H' || name[0] == 'h') && strcasecmp(name, "HEAD") == 0 &&
-           !record_is_in_git(directory->mode) && has_entry(fd, "HEAD") &&
-           has_entry(fd, "objects") && has_entry(fd, "refs");
+           !entry_is_in_git(directory->mode) && has_entry(fd, "HEAD") && has_entry(fd, "objects") &&
+           has_entry(fd, "refs");
 }
 
 bool protect_name_enters(struct protect *protect, const struct protect_place *directory, int fd,
@@ -76,15 +76,15 @@ bool protect_name_enters(struct protect *protect, const struct protect_place *di
     *out = *directory;
     if (is_git_store(directory, fd, name))
         return false;
-    if (directory->mode != RECORD_GIT && protect_name_is_git(protect, name, length)) {
-        out->mode = RECORD_GIT;
+    if (directory->mode != ENTRY_GIT && protect_name_is_git(protect, name, length)) {
+        out->mode = ENTRY_GIT;
         out->git_at = (uint16_t)(strlen(path) + 1);
         return true;
     }
-    if (record_is_in_git(out->mode) && protect_may_keep_below_in_git(protect, path + out->git_at))
+    if (entry_is_in_git(out->mode) && protect_may_keep_below_in_git(protect, path + out->git_at))
         return true;
-    if (record_hides_all(out->mode) && protect_has_defaults(protect) &&
+    if (entry_hides_all(out->mode) && protect_has_defaults(protect) &&
         protect_is_dependencies(name, length))
-        out->mode = RECORD_DEPENDENCIES;
+        out->mode = ENTRY_DEPENDENCIES;
     return protect_may_apply_below(protect, path, scope_of(out->mode));
 }

@@ -1,5 +1,5 @@
 /*
- * protect_name.h - what rules, and git, have to do with a name of a directory
+ * name.h - what rules, and git, have to do with a name of a directory
  *
  * A name's path is the one from the workspace; `fd` is the directory that it stands in.
  */
@@ -13,8 +13,8 @@
 
 /* A directory as the rules see it. */
 struct protect_place {
-    uint16_t git_at; /* as in struct scan_record */
-    uint8_t mode;    /* enum record_mode */
+    uint16_t git_at; /* as in struct scan_entry */
+    uint8_t mode;    /* enum entry_mode */
 };
 
 bool protect_name_is_git(const struct protect *protect, const char *name, size_t length);

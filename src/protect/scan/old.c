@@ -1,10 +1,10 @@
 /*
- * protect_old.c - the records of an earlier walk: which is a path's, and which are below it
+ * old.c - the records of an earlier walk: which is a path's, and which are below it
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/protect_records.h"
+#include "protect/scan/entries.h"
 
 static size_t hash_path(const char *path)
 {
@@ -15,7 +15,7 @@ static size_t hash_path(const char *path)
     return (size_t)(hash ^ hash >> 32);
 }
 
-bool old_records_init(struct old_records *old, const struct scan_records *records)
+bool old_entries_init(struct old_entries *old, const struct scan_entries *records)
 {
     size_t n_buckets = 16;
 
@@ -31,9 +31,9 @@ bool old_records_init(struct old_records *old, const struct scan_records *record
     memset(old->by_path, 0xFF, n_buckets * sizeof *old->by_path);
     memset(old->first_child, 0xFF, (records->n + 1) * sizeof *old->first_child);
     for (size_t i = records->n; i-- > 0;) {
-        size_t at = hash_path(records_path(records, i)) & old->by_path_mask;
+        size_t at = hash_path(entries_path(records, i)) & old->by_path_mask;
 
-        while (old->by_path[at] != RECORD_NONE)
+        while (old->by_path[at] != ENTRY_NONE)
             at = (at + 1) & old->by_path_mask;
         old->by_path[at] = (uint32_t)i;
         if (i > 0) {
@@ -44,18 +44,18 @@ bool old_records_init(struct old_records *old, const struct scan_records *record
     return true;
 }
 
-uint32_t old_records_find(const struct old_records *old, const char *path)
+uint32_t old_entries_find(const struct old_entries *old, const char *path)
 {
     if (!old->by_path)
-        return RECORD_NONE;
-    for (size_t at = hash_path(path) & old->by_path_mask; old->by_path[at] != RECORD_NONE;
+        return ENTRY_NONE;
+    for (size_t at = hash_path(path) & old->by_path_mask; old->by_path[at] != ENTRY_NONE;
          at = (at + 1) & old->by_path_mask)
-        if (strcmp(records_path(old->records, old->by_path[at]), path) == 0)
+        if (strcmp(entries_path(old->records, old->by_path[at]), path) == 0)
             return old->by_path[at];
-    return RECORD_NONE;
+    return ENTRY_NONE;
 }
 
-void old_records_done(struct old_records *old)
+void old_entries_done(struct old_entries *old)
 {
     free(old->first_child);
     free(old->next_sibling);

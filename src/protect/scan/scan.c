@@ -1,4 +1,4 @@
-#include "protect_scan.h"
+#include "scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,15 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/protect_cache.h"
-#include "plan/protect_links.h"
-#include "plan/protect_scan_private.h"
+#include "protect/scan/cache.h"
+#include "protect/scan/links.h"
+#include "protect/scan/scan_private.h"
 
-#define SMALL      32   /* directories: trees up to here are walked before anything is looked up */
-#define CACHE_FROM 2000 /* directories: from here on a stat each is worth remembering them */
+/* All three are costs of a walk, struct entries_spent: a stat for each directory instead of reading them all
+ * must be worth the file. */
+#define LOOK_UP_AT       256
+#define CACHE_FROM       512
+#define CACHE_AGAIN_FROM 64
 
 /* ---- other names of what was found, of what is in hidden directories, and of what is blocked */
 
@@ -82,6 +85,11 @@ static int want_found(struct links *links, const struct protect_found *found, co
     const struct link_source source = { found->kind, found->is_gitfile, found->is_nested,
                                         found->rule, found->named,      NULL };
 
+    if (S_ISDIR(found->st.st_mode) && found->kind == FOUND_KEEP) {
+        links->of = source;
+        links->of.below = found->path;
+        return links_gather(links->scan->root_fd, found->path, want_gathered, links, err);
+    }
     if (S_ISDIR(found->st.st_mode))
         return found->kind == FOUND_HIDE
                    ? want_hidden(links, found->path, &found->st, found->rule, err)
@@ -138,8 +146,9 @@ static int find_links(struct scan *scan, coop_error **err)
 
     for (size_t i = 0; r == 0 && i < n; i++)
         r = want_found(&links, &scan->out->found[i], err);
-    for (size_t i = 0;
-         r == 0 && !scan->options->is_git_directory && i < protect_n_blocks(scan->protect); i++)
+    for (size_t i = 0; r == 0 && !scan->options->is_git_directory && !scan->options->is_beside &&
+                       i < protect_n_blocks(scan->protect);
+         i++)
         r = want_blocked(&links, protect_block(scan->protect, i), err);
     if (r == 0 && links.n > 0) {
         links_sort(links.wanted, links.n);
@@ -187,72 +196,96 @@ static bool is_in_tree(const struct scan *scan, const char *directory)
     return is_inside;
 }
 
-static int walk_tree(struct scan *scan, size_t most, const struct scan_records *old,
-                     const bool *verified, struct scan_records *out, coop_error **err)
+/* What a walk may spend (struct entries_spent) before it is looked up whether the tree is remembered. */
+static size_t asks_at(const struct protect_scan_options *options)
 {
-    const struct records_walk how = {
-        .root_fd = scan->root_fd,
-        .protect = scan->protect,
-        .is_git_directory = scan->options->is_git_directory,
-        .now = scan->now,
-        .opened = scan->options->opened,
-        .context = scan->options->context,
-    };
-
-    return records_walk(&how, most, old, verified, out, &scan->out->n_read, err);
+    return options->cache_from ? 0 : LOOK_UP_AT;
 }
 
-/* With what is remembered: what is as it was is not read again. */
-static int look_again(struct scan *scan, const struct cache_key *key, struct scan_records *records,
-                      coop_error **err)
+static bool is_worth_remembering(const struct scan *scan, const struct scan_entries *records,
+                                 size_t cost)
 {
-    const struct protect_scan_options *options = scan->options;
-    struct scan_records old = { 0 };
-    bool *verified = NULL;
-    bool is_known = cache_load(options->cache_directory, key, &old);
-    int r = 0;
+    if (scan->options->cache_from)
+        return records->n >= scan->options->cache_from && cost > 0;
+    return cost >= (scan->old.n > 0 ? CACHE_AGAIN_FROM : CACHE_FROM);
+}
 
-    if (is_known) {
-        verified = calloc(old.n, sizeof *verified);
-        if (!verified)
-            r = fail_no_memory(err);
-    }
-    if (r == 0 && is_known && records_verify(scan->root_fd, &old, verified)) {
-        scan->out->n_verified = old.n;
-        *records = old;
-        free(verified);
-        return 0;
-    }
-    if (r == 0)
-        r = walk_tree(scan, SCAN_RECORDS_MAX, is_known ? &old : NULL, verified, records, err);
-    if (r == 0 && records->n >= (options->cache_from ? options->cache_from : CACHE_FROM))
-        cache_store(options->cache_directory, key, records);
-    free(verified);
-    scan_records_done(&old);
+static int walk_tree(struct scan *scan, const struct entries_walk *special,
+                     const struct scan_entries *old, const bool *verified, struct scan_entries *out,
+                     size_t *out_cost, coop_error **err)
+{
+    struct entries_walk how = *special;
+    struct entries_spent spent;
+
+    how.root_fd = scan->root_fd;
+    how.protect = scan->protect;
+    how.is_git_directory = scan->options->is_git_directory;
+    how.is_beside = scan->options->is_beside;
+    how.now = scan->now;
+    int r = entries_walk(&how, old, verified, out, &spent, err);
+    scan->out->n_read = spent.n_read;
+    *out_cost = spent.cost;
     return r;
 }
 
-static int find_records(struct scan *scan, struct scan_records *records, coop_error **err)
+/* There is nothing to go by in place of a walk. Called when that turns out to be worth something. */
+static bool is_not_remembered(void *context)
+{
+    struct scan *scan = context;
+    const struct protect_scan_options *options = scan->options;
+    struct stat st;
+
+    if (is_in_tree(scan, options->cache_directory) || fstat(scan->root_fd, &st) < 0)
+        return true; /* a box could write there */
+    cache_key_init(&scan->key, scan->protect, st.st_dev, st.st_ino, options->is_git_directory,
+                   options->is_beside);
+    scan->has_key = true;
+    return !cache_load(options->cache_directory, &scan->key, &scan->old);
+}
+
+/* With what is remembered: what is as it was is not read again. */
+static int look_again(struct scan *scan, struct scan_entries *records, size_t *out_cost,
+                      coop_error **err)
+{
+    const struct entries_walk plain = { 0 };
+    bool *verified = calloc(scan->old.n, sizeof *verified);
+    int r = 0;
+
+    if (!verified)
+        return fail_no_memory(err);
+    if (entries_verify(scan->root_fd, &scan->old, verified)) {
+        scan->out->n_read = 0;
+        scan->out->n_verified = scan->old.n;
+        *records = scan->old;
+        scan->old = (struct scan_entries){ 0 };
+        *out_cost = 0;
+    } else {
+        r = walk_tree(scan, &plain, &scan->old, verified, records, out_cost, err);
+    }
+    free(verified);
+    return r;
+}
+
+static int find_records(struct scan *scan, struct scan_entries *records, coop_error **err)
 {
     const struct protect_scan_options *options = scan->options;
-    size_t small = options->cache_from && options->cache_from < SMALL ? 0 : SMALL;
-    struct cache_key key;
-    struct stat st;
-    int r = 1;
+    const struct entries_walk watched = { .opened = options->opened, .context = options->context };
+    const struct entries_walk first = { .goes_on = is_not_remembered,
+                                        .asks_at = asks_at(options),
+                                        .context = scan };
+    size_t cost = 0;
 
     if (!options->cache_directory || options->opened)
-        return walk_tree(scan, SCAN_RECORDS_MAX, options->old, NULL, records, err);
-    if (small > 0)
-        r = walk_tree(scan, small, NULL, NULL, records, err);
-    if (r <= 0)
-        return r;
-    scan_records_done(records);
-    if (is_in_tree(scan, options->cache_directory)) /* a box could write there */
-        return walk_tree(scan, SCAN_RECORDS_MAX, NULL, NULL, records, err);
-    if (fstat(scan->root_fd, &st) < 0)
-        return fail(err, errno, "look at the workspace");
-    cache_key_init(&key, scan->protect, st.st_dev, st.st_ino, options->is_git_directory);
-    return look_again(scan, &key, records, err);
+        return walk_tree(scan, &watched, options->old, NULL, records, &cost, err);
+    int r = walk_tree(scan, &first, NULL, NULL, records, &cost, err);
+    if (r == 1) {
+        scan_entries_done(records);
+        r = look_again(scan, records, &cost, err);
+    }
+    if (r == 0 && scan->has_key && is_worth_remembering(scan, records, cost))
+        cache_store(options->cache_directory, &scan->key, records);
+    scan_entries_done(&scan->old);
+    return r;
 }
 
 int protect_scan(int root_fd, struct protect *protect, const struct protect_scan_options *options,
@@ -267,18 +300,20 @@ int protect_scan(int root_fd, struct protect *protect, const struct protect_scan
     scan.out = out;
     scan.now = options->now ? options->now : time(NULL);
     *out = (struct protect_scan){ 0 };
-    struct scan_records *records = &out->records;
+    struct scan_entries *records = &out->records;
     int r = find_records(&scan, records, err);
     for (size_t i = 0; r == 0 && i < records->n; i++) {
-        out->ignores_case |= records->items[i].flags & RECORD_IGNORES_CASE;
+        out->ignores_case |= records->items[i].flags & ENTRY_IGNORES_CASE;
         scan.depends = false;
-        r = scan_examine_record(&scan, records, i, err);
+        r = scan_examine_entry(&scan, records, i, err);
         if (scan.depends && options->depends)
             options->depends(options->context, i);
     }
     out->n_directories = records->n;
     if (r == 0)
         r = scan_examine_gitfiles(&scan, err);
+    if (r == 0)
+        r = scan_find_led(&scan, err);
     if (r == 0)
         r = find_links(&scan, err);
     free(scan.content);

@@ -1,5 +1,5 @@
 /*
- * protect_scan.h - what there is to protect in a tree, at this moment
+ * scan.h - what there is to protect in a tree, at this moment
  *
  *   protect_scan() -> found, git directories ... -> protect_scan_done()
  *
@@ -20,8 +20,8 @@
 #include <time.h>
 
 #include "coop/error.h"
-#include "plan/protect_records.h"
 #include "policy/protect.h"
+#include "protect/scan/entries.h"
 
 enum protect_found_kind {
     FOUND_HIDE,          /* a file or a directory that nobody may read */
@@ -44,11 +44,12 @@ struct protect_found {
 
 struct protect_scan_options {
     bool is_git_directory;       /* the root is one: nothing in it is hidden, hooks and such kept */
+    bool is_beside;              /* not the workspace: what is blocked in that is not here */
     const char *cache_directory; /* absolute; NULL: remember nothing */
-    size_t cache_from;           /* directories; smaller trees are not remembered. 0: the default */
-    time_t now;                  /* 0: what the clock says */
-    /* Of those who watch while they look (protect_records.h). Nothing is remembered in a file. */
-    const struct scan_records *old; /* from the look before; may be NULL */
+    size_t cache_from; /* directories; smaller trees are not remembered. 0: by what a walk costs */
+    time_t now;        /* 0: what the clock says */
+    /* Of those who watch while they look (protect/scan/entries.h). Nothing is remembered in a file. */
+    const struct scan_entries *old; /* from the look before; may be NULL */
     int (*opened)(void *context, int fd, size_t record);
     void (*depends)(void *context, size_t record); /* on what is written into a file there */
     void *context;
@@ -59,10 +60,12 @@ struct protect_scan {
     size_t n_found;
     const char **git_directories; /* other than the root's own .git; "": the root itself is one */
     size_t n_git_directories;
+    const char **absent; /* what is kept leads there: nobody makes it */
+    size_t n_absent;
     bool is_work_tree; /* has a .git */
     bool ignores_case; /* names of different case are the same in some directory of it */
     size_t n_directories, n_read, n_verified;
-    struct scan_records records;
+    struct scan_entries records;
     struct protect_scan_text *texts; /* holds the paths */
 };
 

@@ -1,4 +1,4 @@
-#include "plan/protect_scan.h"
+#include "protect/scan/scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "coop/policy.h"
-#include "plan/protect_cache.h"
 #include "policy/policy.h"
+#include "protect/scan/cache.h"
 #include "test/check.h"
 
 static char top[256];   /* of the test */
@@ -454,7 +454,7 @@ TEST(one_change_among_many_directories_is_noticed_wherever_it_is)
     char names[40][64];
     for (size_t n = 0; n < COUNT(names); n++)
         (void)snprintf(names[n], sizeof names[n], "%s/.env",
-                       records_path(&scan.records, n == 0   ? 1
+                       entries_path(&scan.records, n == 0   ? 1
                                                    : n == 1 ? 2345
                                                             : 2 + n * 1009 % 2343));
     for (size_t n = 0; n < COUNT(names); n++) {
@@ -463,6 +463,96 @@ TEST(one_change_among_many_directories_is_noticed_wherever_it_is)
         CHECK(scan.n_read == 1 && scan.n_verified == 0);
         CHECK(scan.n_found == n + 1);
     }
+}
+
+/* Without a number of directories it is the cost of a walk that decides. */
+static struct protect_scan_options by_cost(void)
+{
+    struct protect_scan_options options = remembering();
+
+    options.cache_from = 0;
+    return options;
+}
+
+static void make_directories(unsigned n)
+{
+    char name[64];
+
+    for (unsigned i = 0; i < n; i++) {
+        (void)snprintf(name, sizeof name, "d%u", i);
+        make_directory(name);
+    }
+}
+
+TEST(a_small_tree_is_not_remembered)
+{
+    const struct protect_scan_options options = by_cost();
+
+    begin();
+    make_directories(40);
+    (void)look_with(&options);
+    CHECK_STR(look_with(&options), "");
+    CHECK(scan.n_read == 41 && scan.n_verified == 0);
+    CHECK(access(cache, F_OK) < 0);
+}
+
+TEST(many_directories_are_remembered)
+{
+    const struct protect_scan_options options = by_cost();
+
+    begin();
+    make_directories(70);
+    CHECK_STR(look_with(&options), "");
+    CHECK(scan.n_read == 71);
+    CHECK_STR(look_with(&options), "");
+    CHECK(scan.n_read == 0 && scan.n_verified == 71);
+}
+
+TEST(one_directory_with_many_names_is_remembered)
+{
+    const struct protect_scan_options options = by_cost();
+    char name[64];
+
+    begin();
+    make_directory("a");
+    make_directory("b");
+    for (unsigned i = 0; i < 600; i++) {
+        (void)snprintf(name, sizeof name, "a/%u.c", i);
+        make_file(name, "");
+    }
+    make_file("a/.env", "x");
+    CHECK_STR(look_with(&options), "hide a/.env|");
+    CHECK(scan.n_read == 3);
+    CHECK_STR(look_with(&options), "hide a/.env|");
+    CHECK(scan.n_read == 0 && scan.n_verified == 3);
+}
+
+TEST(few_changes_are_found_and_read_again_each_time)
+{
+    const struct protect_scan_options options = by_cost();
+
+    begin();
+    make_directories(100);
+    (void)look_with(&options);
+    make_file("d7/.env", "x");
+    for (unsigned i = 0; i < 3; i++) { /* not worth another file */
+        CHECK_STR(look_with(&options), "hide d7/.env|");
+        CHECK(scan.n_read == 1);
+    }
+    make_directory("d8/new");
+    make_file("d8/new/.env", "x");
+    CHECK_STR(look_with(&options), "hide d7/.env|hide d8/new/.env|");
+    CHECK(scan.n_read == 3);
+    for (unsigned i = 20; i < 40; i++) {
+        char name[64];
+
+        (void)snprintf(name, sizeof name, "d%u/x", i);
+        make_file(name, "");
+    }
+    CHECK_STR(look_with(&options), "hide d7/.env|hide d8/new/.env|");
+    CHECK(scan.n_read == 23);
+    CHECK_STR(look_with(&options), "hide d7/.env|hide d8/new/.env|"); /* these are */
+    CHECK(scan.n_read == 0 && scan.n_verified == 102);
 }
 
 TEST(a_directory_that_moved_is_found_again)
@@ -511,7 +601,7 @@ TEST(a_damaged_memory_is_none)
     const struct protect_scan_options options = remembering();
     char name[4096];
     struct cache_key key;
-    struct scan_records records = { 0 };
+    struct scan_entries records = { 0 };
     struct stat st;
 
     begin();
@@ -519,9 +609,9 @@ TEST(a_damaged_memory_is_none)
     make_file("a/.env", "x");
     (void)look_with(&options);
     CHECK(fstat(root_fd, &st) == 0);
-    cache_key_init(&key, protect, st.st_dev, st.st_ino, false);
+    cache_key_init(&key, protect, st.st_dev, st.st_ino, false, false);
     CHECK(cache_load(cache, &key, &records));
-    scan_records_done(&records);
+    scan_entries_done(&records);
     (void)snprintf(name, sizeof name, "ls %s", cache);
     FILE *list = popen(name, "r");
     char file[512] = "";
@@ -543,7 +633,7 @@ TEST(a_damaged_memory_is_none)
         CHECK(close(fd) == 0);
     }
     CHECK(cache_load(cache, &key, &records));
-    scan_records_done(&records);
+    scan_entries_done(&records);
     CHECK(chmod(name, 0666) == 0); /* somebody else may have written it */
     CHECK(!cache_load(cache, &key, &records));
     CHECK(truncate(name, st.st_size - 1) == 0 && chmod(name, 0600) == 0);

@@ -1,5 +1,5 @@
 /*
- * protect_verify.c - is every directory what it was?
+ * verify.c - is every directory what it was?
  *
  * One stat each, and what that costs is the kernel's own misses of its caches. Two threads go from
  * the two ends towards each other: so each has what lies together, and neither waits for one that
@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "plan/protect_records.h"
+#include "protect/scan/entries.h"
 
-#define WORTH_A_THREAD 2000
+#define WORTH_A_THREAD 512
 #define PIECE          64 /* records that a thread takes at once */
 
 struct work {
-    const struct scan_records *records;
+    const struct scan_entries *records;
     bool *verified;
     size_t n_pieces;
     atomic_size_t n_taken;
@@ -32,22 +32,22 @@ struct worker {
     bool is_good;
 };
 
-bool record_is_current(const struct scan_record *record, const struct stat *st)
+bool entry_is_current(const struct scan_entry *record, const struct stat *st)
 {
     return record->ctime_sec != 0 && S_ISDIR(st->st_mode) && st->st_dev == record->dev &&
            st->st_ino == record->ino && st->st_ctim.tv_sec == record->ctime_sec &&
            st->st_ctim.tv_nsec == record->ctime_nsec;
 }
 
-static bool is_as_it_was(int root_fd, const struct scan_records *records, size_t i)
+static bool is_as_it_was(int root_fd, const struct scan_entries *records, size_t i)
 {
-    const struct scan_record *record = &records->items[i];
-    const char *path = records_path(records, i);
+    const struct scan_entry *record = &records->items[i];
+    const char *path = entries_path(records, i);
     struct stat st;
 
     return record->ctime_sec != 0 &&
            fstatat(root_fd, *path ? path : ".", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           record_is_current(record, &st);
+           entry_is_current(record, &st);
 }
 
 /* As many pieces are taken as there are, so the two never take the same. */
@@ -83,7 +83,7 @@ static int start(pthread_t *thread, struct worker *worker)
     return -r;
 }
 
-bool records_verify(int root_fd, const struct scan_records *records, bool *out_verified)
+bool entries_verify(int root_fd, const struct scan_entries *records, bool *out_verified)
 {
     struct work work = { .records = records,
                          .verified = out_verified,

@@ -1,5 +1,5 @@
 /*
- * protect_walk.c - reads a tree, directory by directory
+ * walk.c - reads a tree, directory by directory
  *
  * One descriptor at a time, opened by its path from the root without following any link; the list of
  * what is still to be read is on the heap, so the tree's depth costs nothing but memory.
@@ -17,9 +17,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/ignored_case.h"
-#include "plan/protect_name.h"
-#include "plan/protect_records.h"
+#include "protect/scan/entries.h"
+#include "protect/scan/ignored_case.h"
+#include "protect/scan/name.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
 
@@ -46,33 +46,34 @@ struct directory_entry {
 struct pending {
     uint32_t path;   /* offset in the texts */
     uint32_t parent; /* its record */
-    uint32_t old;    /* its record in the old ones, or RECORD_NONE */
+    uint32_t old;    /* its record in the old ones, or ENTRY_NONE */
     struct protect_place place;
 };
 
 struct walk {
     int root_fd;
     struct protect *protect;
-    const struct records_walk *how;
-    struct old_records old;
+    const struct entries_walk *how;
+    struct old_entries old;
     const bool *verified;
-    struct scan_records *out;
+    struct scan_entries *out;
     struct pending *stack;
     size_t n_stack, stack_capacity;
     size_t path_length; /* of the directory in `path` */
     time_t now;
     uint64_t known_dev; /* what follows is about this one */
     bool has_known, known_is_pseudo, known_keeps_ctime, known_ignores_case;
-    size_t n_read;
+    struct entries_spent spent;
+    bool has_asked;
     char path[PATH_SIZE];
     char buffer[READ_SIZE] __attribute__((aligned(8)));
 };
 
-void scan_records_done(struct scan_records *records)
+void scan_entries_done(struct scan_entries *records)
 {
     free(records->items);
     buffer_done(&records->text);
-    *records = (struct scan_records){ 0 };
+    *records = (struct scan_entries){ 0 };
 }
 
 /* ---- what a directory is */
@@ -158,17 +159,17 @@ static int push(struct walk *walk, const char *path, size_t length, struct pendi
     return r;
 }
 
-static int add_record(struct walk *walk, struct scan_record record, coop_error **err)
+static int add_record(struct walk *walk, struct scan_entry record, coop_error **err)
 {
-    struct scan_records *out = walk->out;
+    struct scan_entries *out = walk->out;
     int r = grow((void **)&out->items, &out->capacity, out->n, sizeof *out->items, err);
 
     if (r < 0)
         return r;
-    if (out->n >= SCAN_RECORDS_MAX)
+    if (out->n >= SCAN_ENTRIES_MAX)
         return fail(err, EOVERFLOW,
                     "search the workspace for what to protect: it has more than %u directories",
-                    SCAN_RECORDS_MAX);
+                    SCAN_ENTRIES_MAX);
     out->items[out->n++] = record;
     return 0;
 }
@@ -188,8 +189,9 @@ static size_t name_path(struct walk *walk, const char *name, size_t length)
 
 struct reading {
     struct pending directory;
-    struct scan_record record;
-    uint32_t index; /* that the record will have */
+    struct scan_entry record;
+    uint32_t index;      /* that the record will have */
+    bool looks_at_modes; /* of its files */
 };
 
 static int add_name(struct walk *walk, struct reading *reading, const char *name, size_t length,
@@ -224,13 +226,16 @@ static int look_at_entry(struct walk *walk, struct reading *reading, int fd,
     if (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')))
         return 0;
     bool is_directory = is_directory_entry(fd, entry);
-    if (!is_directory && !protect_name_is_git(walk->protect, name, length) &&
+    bool is_for_mode = reading->looks_at_modes && !is_directory && entry->type != DT_LNK &&
+                       protect_name_applies(protect_private.conditions, name, length);
+    if (!is_directory && !is_for_mode && !protect_name_is_git(walk->protect, name, length) &&
         !protect_concerns_name(walk->protect, name, length))
         return 0;
     size_t path_length = name_path(walk, name, length);
     int r = 0;
     /* A link may lead to a directory, and rules are about that. */
-    if (protect_name_is_candidate(walk->protect, place, walk->path, name, length, is_directory) ||
+    if (is_for_mode ||
+        protect_name_is_candidate(walk->protect, place, walk->path, name, length, is_directory) ||
         (!is_directory && entry->type != DT_REG &&
          protect_name_is_candidate(walk->protect, place, walk->path, name, length, true)))
         r = add_name(walk, reading, name, length, err);
@@ -241,7 +246,7 @@ static int look_at_entry(struct walk *walk, struct reading *reading, int fd,
         const struct pending next = {
             .path = (uint32_t)path_length, /* its length, until it is pushed */
             .parent = reading->index,
-            .old = old_records_find(&walk->old, walk->path),
+            .old = old_entries_find(&walk->old, walk->path),
             .place = below_it,
         };
         buffer_append(below, &next, sizeof next);
@@ -274,7 +279,7 @@ static int read_again_as_bare(const struct walk *walk, struct reading *reading, 
 {
     struct protect_place *place = &reading->directory.place;
 
-    place->mode = RECORD_BARE;
+    place->mode = ENTRY_BARE;
     place->git_at = (uint16_t)(walk->path_length ? walk->path_length + 1 : 0);
     reading->record.mode = place->mode;
     reading->record.git_at = place->git_at;
@@ -299,7 +304,7 @@ static int read_entries(struct walk *walk, struct reading *reading, int fd, stru
                         walk->path_length ? walk->path : ".");
         if (n == 0)
             return 0;
-        for (long at = 0; at < n;) {
+        for (long at = 0; at < n; walk->spent.cost++) {
             const struct directory_entry *entry =
                 (const struct directory_entry *)(const void *)(walk->buffer + at);
             bool is_other = protect_name_is_of_bare(&reading->directory.place, fd, entry->name);
@@ -315,7 +320,7 @@ static int read_entries(struct walk *walk, struct reading *reading, int fd, stru
 
 /* ---- one directory */
 
-static void note_stat(struct walk *walk, struct scan_record *record, const struct stat *st)
+static void note_stat(struct walk *walk, struct scan_entry *record, const struct stat *st)
 {
     record->dev = st->st_dev;
     record->ino = st->st_ino;
@@ -349,7 +354,7 @@ static int add_unsearchable(struct walk *walk, struct reading *reading, coop_err
         return errno == ENOENT || errno == ENOTDIR /* gone meanwhile */
                    ? 0
                    : fail(err, errno, "look at the directory '%s' of the workspace", walk->path);
-    reading->record.flags = RECORD_UNSEARCHABLE;
+    reading->record.flags = ENTRY_UNSEARCHABLE;
     note_stat(walk, &reading->record, &st);
     reading->record.ctime_sec = 0;
     return add_record(walk, reading->record, err);
@@ -360,15 +365,24 @@ static int take_over(struct walk *walk, struct reading *reading, coop_error **er
 /* Whether what the old record says was decided by the same rules. */
 static bool is_known(const struct walk *walk, const struct pending *directory)
 {
-    if (directory->old == RECORD_NONE)
+    if (directory->old == ENTRY_NONE)
         return false;
-    const struct scan_record *old = &walk->old.records->items[directory->old];
+    const struct scan_entry *old = &walk->old.records->items[directory->old];
     return old->mode == directory->place.mode && old->git_at == directory->place.git_at;
+}
+
+/* Of the files in the directory. */
+static bool looks_at_modes(struct walk *walk)
+{
+    (void)name_path(walk, "x", 1);
+    bool looks = protect_looks_at_modes(walk->protect, walk->path, walk->how->is_beside);
+    walk->path[walk->path_length] = '\0';
+    return looks;
 }
 
 static int read_directory(struct walk *walk, struct reading *reading, coop_error **err)
 {
-    const struct records_walk *how = walk->how;
+    const struct entries_walk *how = walk->how;
     uint32_t old = reading->directory.old;
     auto_buffer struct buffer below = { 0 };
     struct stat st;
@@ -388,17 +402,20 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
         return fail(err, -opened, "watch the directory '%s' of the workspace",
                     walk->path_length ? walk->path : ".");
     if (how->opened && is_known(walk, &reading->directory) &&
-        record_is_current(&walk->old.records->items[old], &st))
+        entry_is_current(&walk->old.records->items[old], &st))
         return take_over(walk, reading, err);
     know_device(walk, fd, st.st_dev);
     note_stat(walk, &reading->record, &st);
-    walk->n_read++;
+    walk->spent.n_read++;
+    walk->spent.cost += ENTRIES_COST;
     if (walk->known_is_pseudo) {
-        reading->record.flags = RECORD_PSEUDO;
+        reading->record.flags = ENTRY_PSEUDO;
         return add_record(walk, reading->record, err);
     }
     if (walk->known_ignores_case || ignored_case_by_flag(fd))
-        reading->record.flags |= RECORD_IGNORES_CASE;
+        reading->record.flags |= ENTRY_IGNORES_CASE;
+    reading->looks_at_modes =
+        entry_hides_all(reading->directory.place.mode) && looks_at_modes(walk);
     int r = read_entries(walk, reading, fd, &below, err);
     if (r == 0)
         r = add_record(walk, reading->record, err);
@@ -408,10 +425,10 @@ static int read_directory(struct walk *walk, struct reading *reading, coop_error
 /* As it was: its names, and below it the directories that it had. */
 static int take_over(struct walk *walk, struct reading *reading, coop_error **err)
 {
-    const struct scan_records *old = walk->old.records;
-    const struct scan_record *from = &old->items[reading->directory.old];
+    const struct scan_entries *old = walk->old.records;
+    const struct scan_entry *from = &old->items[reading->directory.old];
     const char *name = old->text.data + from->names;
-    struct scan_record record = *from;
+    struct scan_entry record = *from;
 
     record.path = reading->record.path;
     record.parent = reading->record.parent;
@@ -425,11 +442,11 @@ static int take_over(struct walk *walk, struct reading *reading, coop_error **er
         name += strlen(name) + 1;
     }
     int r = add_record(walk, reading->record, err);
-    for (uint32_t i = walk->old.first_child[reading->directory.old]; r == 0 && i != RECORD_NONE;
+    for (uint32_t i = walk->old.first_child[reading->directory.old]; r == 0 && i != ENTRY_NONE;
          i = walk->old.next_sibling[i]) {
-        const struct scan_record *child = &old->items[i];
+        const struct scan_entry *child = &old->items[i];
 
-        r = push(walk, records_path(old, i), strlen(records_path(old, i)),
+        r = push(walk, entries_path(old, i), strlen(entries_path(old, i)),
                  (struct pending){
                      .parent = reading->index, .old = i, .place = { child->git_at, child->mode } },
                  err);
@@ -457,13 +474,17 @@ static int visit(struct walk *walk, const struct pending *pending, coop_error **
     return read_directory(walk, &reading, err);
 }
 
-static int run_walk(struct walk *walk, size_t most, coop_error **err)
+static int run_walk(struct walk *walk, coop_error **err)
 {
+    const struct entries_walk *how = walk->how;
     int r = 0;
 
     while (r == 0 && walk->n_stack > 0) {
-        if (walk->out->n >= most)
-            return 1;
+        if (how->goes_on && !walk->has_asked && walk->spent.cost >= how->asks_at) {
+            walk->has_asked = true;
+            if (!how->goes_on(how->context))
+                return 1;
+        }
         struct pending pending = walk->stack[--walk->n_stack];
 
         r = visit(walk, &pending, err);
@@ -472,7 +493,7 @@ static int run_walk(struct walk *walk, size_t most, coop_error **err)
 }
 
 /* Large: what is not set here is set before it is read. */
-static void walk_init(struct walk *walk, const struct records_walk *how, struct scan_records *out)
+static void walk_init(struct walk *walk, const struct entries_walk *how, struct scan_entries *out)
 {
     memset(walk, 0, offsetof(struct walk, path));
     walk->how = how;
@@ -485,40 +506,41 @@ static void walk_init(struct walk *walk, const struct records_walk *how, struct 
 static void walk_done(struct walk *walk)
 {
     free(walk->stack);
-    old_records_done(&walk->old);
+    old_entries_done(&walk->old);
 }
 
-int records_walk(const struct records_walk *how, size_t most, const struct scan_records *old,
-                 const bool *verified, struct scan_records *out, size_t *out_read, coop_error **err)
+int entries_walk(const struct entries_walk *how, const struct scan_entries *old,
+                 const bool *verified, struct scan_entries *out, struct entries_spent *out_spent,
+                 coop_error **err)
 {
-    const struct pending root = { .parent = RECORD_NONE,
-                                  .old = old ? 0 : RECORD_NONE,
-                                  .place.mode = how->is_git_directory ? RECORD_GIT : RECORD_PLAIN };
+    const struct pending root = { .parent = ENTRY_NONE,
+                                  .old = old ? 0 : ENTRY_NONE,
+                                  .place.mode = how->is_git_directory ? ENTRY_GIT : ENTRY_PLAIN };
     struct walk walk;
 
     walk_init(&walk, how, out);
     walk.verified = verified;
-    int r = !old || old_records_init(&walk.old, old) ? push(&walk, "", 0, root, err)
+    int r = !old || old_entries_init(&walk.old, old) ? push(&walk, "", 0, root, err)
                                                      : fail_no_memory(err);
     if (r == 0)
-        r = run_walk(&walk, most, err);
-    *out_read = walk.n_read;
+        r = run_walk(&walk, err);
+    *out_spent = walk.spent;
     walk_done(&walk);
     return r;
 }
 
-int records_walk_below(const struct records_walk *how, size_t parent, const char *name,
-                       struct scan_records *records, coop_error **err)
+int entries_walk_below(const struct entries_walk *how, size_t parent, const char *name,
+                       struct scan_entries *records, coop_error **err)
 {
-    const struct scan_record *record = &records->items[parent];
+    const struct scan_entry *record = &records->items[parent];
     const struct protect_place directory = { record->git_at, record->mode };
     struct walk walk;
-    struct pending next = { .parent = (uint32_t)parent, .old = RECORD_NONE };
+    struct pending next = { .parent = (uint32_t)parent, .old = ENTRY_NONE };
     int r = 0;
 
     walk_init(&walk, how, records);
-    walk.path_length = strlen(records_path(records, parent));
-    memcpy(walk.path, records_path(records, parent), walk.path_length + 1);
+    walk.path_length = strlen(entries_path(records, parent));
+    memcpy(walk.path, entries_path(records, parent), walk.path_length + 1);
     if (walk.path_length > DEEPEST)
         return 0; /* hidden as a whole */
     auto_close int fd = open_directory(&walk, walk.path);
@@ -530,7 +552,7 @@ int records_walk_below(const struct records_walk *how, size_t parent, const char
         !protect_name_hides_directory(how->protect, &directory, walk.path)) {
         r = push(&walk, walk.path, length, next, err);
         if (r == 0)
-            r = run_walk(&walk, SCAN_RECORDS_MAX, err);
+            r = run_walk(&walk, err);
     }
     walk_done(&walk);
     return r;

@@ -1,5 +1,5 @@
 /*
- * protect_way.c - how a link comes to what is protected
+ * way.c - how a link comes to what is protected
  *
  * A rule is about the name of the link, and what it leads to is protected with it. Whoever breaks the
  * way, has a next box that knows of nothing to protect. So whatever lies on it stays where it is: the
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan/protect_scan_private.h"
+#include "protect/scan/scan_private.h"
 
 #define LINKS_MAX 40 /* as many as the kernel follows */
 

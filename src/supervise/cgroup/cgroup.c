@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/cgroup_private.h"
-#include "jail/janitor.h"
+#include "init/janitor.h"
+#include "supervise/cgroup/private.h"
 
 #define DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 

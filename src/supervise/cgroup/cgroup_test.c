@@ -1,3 +1,4 @@
+/* builds: clang asan asan-root */
 #include "cgroup.h"
 
 #include <dirent.h>
@@ -18,7 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/init_image.h"
+#include "launch/init_image.h"
 #include "test/check.h"
 
 #define MIB       (1024 * 1024ull)

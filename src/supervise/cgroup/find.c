@@ -1,5 +1,5 @@
 /*
- * cgroup_find.c - where a box's cgroup may be made
+ * find.c - where a box's cgroup may be made
  *
  * On the path of every start, so: one small file is read, the usual mount points are tried, and
  * who may write nothing has paid for some eight system calls: each directory is asked for the right
@@ -13,7 +13,7 @@
  *
  * Version 1 knows no such rule: the box's groups are made below our own, per controller.
  */
-#include "cgroup_private.h"
+#include "private.h"
 
 #include <errno.h>
 #include <fcntl.h>

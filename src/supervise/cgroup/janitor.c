@@ -1,7 +1,7 @@
 /*
- * cgroup_janitor.c - start and end the janitor (the supervisor's side; see janitor.h)
+ * janitor.c - start and end the janitor (the supervisor's side; see janitor.h)
  */
-#include "cgroup_private.h"
+#include "private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/janitor.h"
+#include "init/janitor.h"
 #include "sys/clone.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"

@@ -1,7 +1,7 @@
 /*
- * cgroup_limits.c - a limit into the kernel's files, and what came of it out of them
+ * limits.c - a limit into the kernel's files, and what came of it out of them
  */
-#include "cgroup_private.h"
+#include "private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /*
- * cgroup_private.h - what the files of the cgroup module share
+ * private.h - what the files of the cgroup module share
  */
 #pragma once
 
-#include "jail/cgroup.h"
+#include "supervise/cgroup/cgroup.h"
 
 extern const char *const cgroup_controller_names[CGROUP_CONTROLLERS];
 

@@ -1,4 +1,4 @@
-#include "box_records.h"
+#include "box_denials.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,10 +10,10 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "jail/clock.h"
-#include "jail/record_words.h"
+#include "base/clock.h"
 #include "policy/protect.h"
-#include "policy/quiet.h"
+#include "protect/quiet.h"
+#include "supervise/denial/denial_words.h"
 
 #define IGNORED (-2) /* no refusal of ours */
 
@@ -74,11 +74,11 @@ static bool is_own_limit(const struct coop_box *box, const struct protocol_denie
     const uint64_t *limits = box->plan.policy->limits;
 
     switch ((int)message->op) {
-    case RECORD_OPEN_FILES:
+    case DENIAL_OPEN_FILES:
         return limits[COOP_LIMIT_OPEN_FILES] != (uint64_t)(unsigned)message->value;
-    case RECORD_CPU:
+    case DENIAL_CPU:
         return limits[COOP_LIMIT_CPU_SECONDS] != strtoull(message->text, NULL, 10);
-    case RECORD_FILE_SIZE:
+    case DENIAL_FILE_SIZE:
         return message->text[0] /* else init found it, and knows no other */
                && limits[COOP_LIMIT_FILE_SIZE] != strtoull(message->text, NULL, 10);
     default:
@@ -87,52 +87,53 @@ static bool is_own_limit(const struct coop_box *box, const struct protocol_denie
 }
 
 /* With nat that is no refusal: the host has no way there. What nat refuses, coop-nat tells. */
-static bool is_without_way(const struct coop_box *box, const struct record_note *note)
+static bool is_without_way(const struct coop_box *box, const struct denial_note *note)
 {
-    return box->plan.policy->network == COOP_NETWORK_NAT && note->op == RECORD_CONNECT &&
+    return box->plan.policy->network == COOP_NETWORK_NAT && note->op == DENIAL_CONNECT &&
            (note->error == ENETUNREACH || note->error == EADDRNOTAVAIL);
 }
 
 static void take_refusal(struct coop_box *box, const struct protocol_denied *message)
 {
     char text[64] = "";
-    struct record_note note = {
-        .op = (enum record_op)message->op,
+    struct denial_note note = {
+        .op = (enum denial_op)message->op,
         .error = message->error,
         .nr = message->nr,
         .rule = message->rule,
+        .session = message->session,
         .target = message->text,
         .at_ms = ms_since_start(box, message->at_ns),
     };
 
-    if (note.op == RECORD_SOCKET) {
+    if (note.op == DENIAL_SOCKET) {
         note.value = message->value & 0xff;
         print_socket(message->value, text);
         note.target = text;
     }
-    if (note.op == RECORD_CPU || note.op == RECORD_FILE_SIZE)
+    if (note.op == DENIAL_CPU || note.op == DENIAL_FILE_SIZE)
         note.target = ""; /* as of the command itself */
     int index = is_own_limit(box, message) || is_without_way(box, &note)
                     ? IGNORED
-                    : records_note(&box->records, &note);
-    if (message->slot >= 0 && message->slot < RECORDS_MAX)
+                    : denials_note(&box->denials, &note);
+    if (message->slot >= 0 && message->slot < DENIALS_MAX)
         box->slots[message->slot] = (short)(index + 1);
 }
 
 /* It fails in the box. What the host would refuse as well, or does not have, is no refusal of ours. */
 static void take_question(struct coop_box *box, const struct protocol_denied *message)
 {
-    if (message->op >= RECORD_OPS || message->text[0] != '/' ||
+    if (message->op >= DENIAL_OPS || message->text[0] != '/' ||
         (message->error == ENOENT && quiet_is(message->text)))
         return;
-    box->record_host.policy = box->sandbox->policy;
-    box->record_host.workspace = box->workspace;
-    box->record_host.is_root = box->sandbox->host.is_root;
-    enum record_op op = (enum record_op)message->op;
-    if (op == RECORD_CREATE && message->error == EACCES &&
-        record_host_has(&box->record_host, message->text))
-        op = RECORD_WRITE; /* init could not look */
-    if (record_host_permits(&box->record_host, op, message->text, message->error != ENOENT,
+    box->denial_host.policy = box->sandbox->policy;
+    box->denial_host.workspace = box->workspace;
+    box->denial_host.is_root = box->sandbox->host.is_root;
+    enum denial_op op = (enum denial_op)message->op;
+    if (op == DENIAL_CREATE && message->error == EACCES &&
+        denial_host_has(&box->denial_host, message->text))
+        op = DENIAL_WRITE; /* init could not look */
+    if (denial_host_permits(&box->denial_host, op, message->text, message->error != ENOENT,
                             message->value == PROTOCOL_LOOKED)) {
         struct protocol_denied refusal = *message;
 
@@ -144,20 +145,20 @@ static void take_question(struct coop_box *box, const struct protocol_denied *me
 
 static void take_count(struct coop_box *box, const struct protocol_denied *message)
 {
-    int record = message->slot >= 0 && message->slot < RECORDS_MAX ? box->slots[message->slot] : 0;
+    int denial = message->slot >= 0 && message->slot < DENIALS_MAX ? box->slots[message->slot] : 0;
 
-    if (record > 0)
-        records_count(&box->records, record - 1, message->count);
-    else if (record == 0 && message->count > 0)
-        box->records.more += message->count - 1; /* the first was counted when it came */
+    if (denial > 0)
+        denials_count(&box->denials, denial - 1, message->count);
+    else if (denial == 0 && message->count > 0)
+        box->denials.more += message->count - 1; /* the first was counted when it came */
 }
 
-void box_records_take(struct coop_box *box, struct protocol_denied *message, size_t length)
+void box_denials_take(struct coop_box *box, struct protocol_denied *message, size_t length)
 {
     size_t n = length - PROTOCOL_DENIED_HEAD;
 
     message->text[n > 0 ? n - 1 : 0] = '\0';
-    if (message->op >= RECORD_OPS)
+    if (message->op >= DENIAL_OPS)
         return;
     switch ((int)message->event) {
     case EVENT_DENIED:
@@ -170,17 +171,17 @@ void box_records_take(struct coop_box *box, struct protocol_denied *message, siz
         take_count(box, message);
         break;
     case EVENT_MORE:
-        box->records.more += message->count;
+        box->denials.more += message->count;
         break;
     default:
         break;
     }
 }
 
-void box_records_note_refusal(struct coop_box *box, int rule, const char *path, const char *why)
+void box_denials_note_refusal(struct coop_box *box, int rule, const char *path, const char *why)
 {
-    (void)records_note(&box->records,
-                       &(struct record_note){ .op = RECORD_WRITE,
+    (void)denials_note(&box->denials,
+                       &(struct denial_note){ .op = DENIAL_WRITE,
                                               .error = EACCES,
                                               .nr = -1,
                                               .rule = rule,
@@ -189,7 +190,7 @@ void box_records_note_refusal(struct coop_box *box, int rule, const char *path, 
                                               .at_ms = ms_since_start(box, clock_now_ns()) });
 }
 
-void box_records_note_late(struct coop_box *box, const struct protect_rule *rule, const char *path,
+void box_denials_note_late(struct coop_box *box, const struct protect_rule *rule, const char *path,
                            const char *why)
 {
     auto_buffer struct buffer text = { 0 };
@@ -200,8 +201,8 @@ void box_records_note_late(struct coop_box *box, const struct protect_rule *rule
         buffer_printf(&text, " '%s'", rule->pattern);
         origin_print(&origin, rule->origin);
     }
-    (void)records_note(&box->records,
-                       &(struct record_note){ .op = RECORD_READ,
+    (void)denials_note(&box->denials,
+                       &(struct denial_note){ .op = DENIAL_READ,
                                               .nr = -1,
                                               .rule = PROTOCOL_RULE_LATE,
                                               .target = path,
@@ -219,13 +220,13 @@ static bool is_limited(const struct coop_box *box, coop_limit limit)
     return box->plan.policy->limits[limit] != COOP_LIMIT_NONE;
 }
 
-static void note_limit(struct coop_box *box, enum record_op op, int error, uint64_t at_ns,
+static void note_limit(struct coop_box *box, enum denial_op op, int error, uint64_t at_ns,
                        uint64_t count)
 {
-    (void)records_note(&box->records, &(struct record_note){ .op = op,
+    (void)denials_note(&box->denials, &(struct denial_note){ .op = op,
                                                              .error = error,
                                                              .nr = -1,
-                                                             .rule = RECORD_NO_RULE,
+                                                             .rule = DENIAL_NO_RULE,
                                                              .count = count,
                                                              .is_total = true,
                                                              .at_ms = ms_since_start(box, at_ns) });
@@ -247,20 +248,20 @@ static void note_limits(struct coop_box *box)
     int number = WIFSIGNALED(box->status) ? WTERMSIG(box->status) : 0;
 
     if (box->memory_killed || box->usage.oom_kills > 0)
-        note_limit(box, RECORD_MEMORY, ENOMEM, box->ended_ns, box->usage.oom_kills);
+        note_limit(box, DENIAL_MEMORY, ENOMEM, box->ended_ns, box->usage.oom_kills);
     if (box->usage.pids_refused > 0)
-        note_limit(box, RECORD_PIDS, EAGAIN, box->ended_ns, box->usage.pids_refused);
+        note_limit(box, DENIAL_PIDS, EAGAIN, box->ended_ns, box->usage.pids_refused);
     if (box->timed_out)
-        note_limit(box, RECORD_TIME, ETIMEDOUT,
+        note_limit(box, DENIAL_TIME, ETIMEDOUT,
                    box->started_ns + box->options.timeout_ms * 1000000u, 1);
     if (is_cpu_hit(box, number))
-        note_limit(box, RECORD_CPU, 0, box->ended_ns, 1);
+        note_limit(box, DENIAL_CPU, 0, box->ended_ns, 1);
     if (number == SIGXFSZ && is_limited(box, COOP_LIMIT_FILE_SIZE))
-        note_limit(box, RECORD_FILE_SIZE, EFBIG, box->ended_ns, 1);
+        note_limit(box, DENIAL_FILE_SIZE, EFBIG, box->ended_ns, 1);
 }
 
-void box_records_finish(struct coop_box *box)
+void box_denials_finish(struct coop_box *box)
 {
     note_limits(box);
-    record_words(box);
+    denial_words(box);
 }

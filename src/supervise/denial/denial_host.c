@@ -1,4 +1,4 @@
-#include "record_host.h"
+#include "denial_host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "policy/path.h"
+#include "policy/path/path.h"
 #include "sys/raw.h"
 
 #define NR_FACCESSAT2 439 /* 5.8 */
@@ -29,7 +29,7 @@ static bool look_at(const char *path, struct stat *st)
 }
 
 /* What is hidden lies in a directory that may be another of the host's. NULL: it does not. */
-static char *behind_block(const struct record_host *host, struct view_place place, const char *path)
+static char *behind_block(const struct denial_host *host, struct view_place place, const char *path)
 {
     auto_free char *above = strdup(path);
 
@@ -48,7 +48,7 @@ static char *behind_block(const struct record_host *host, struct view_place plac
 }
 
 /* Where the host has what the box shows there, or would. */
-static char *host_path(struct record_host *host, const char *path)
+static char *host_path(struct denial_host *host, const char *path)
 {
     const char *view = view_of_workspace(host->policy, host->workspace);
 
@@ -87,11 +87,12 @@ static bool may_change_name(char *path, bool must_exist)
 }
 
 /* What the box made in a place of its own is nowhere on the host: it would be there as it is here. */
-static bool is_own(const struct record_host *host, const char *path)
+static bool is_own(const struct denial_host *host, const char *path)
 {
     struct view_place place = view_find(host->index, path);
 
-    return place.what == VIEW_IS_TMPFS || (place.what == VIEW_IS_OWN && view_own_is_writable(path));
+    return place.what == VIEW_IS_TMPFS ||
+           (place.what == VIEW_IS_OWN && view_own_is_writable(host->policy, path));
 }
 
 static bool is_slow_type(const char *type)
@@ -108,7 +109,7 @@ static bool is_slow_type(const char *type)
 }
 
 /* "36 35 98:0 / /mnt rw - nfs host:/x rw": the fifth word, and the one behind the dash. */
-static void note_slow(struct record_host *host, char *line)
+static void note_slow(struct denial_host *host, char *line)
 {
     char *words[5] = { NULL };
     char *rest = line;
@@ -126,7 +127,7 @@ static void note_slow(struct record_host *host, char *line)
 }
 
 /* A box must not make its supervisor wait for a server, or mount something, by asking for a path. */
-static bool is_slow(struct record_host *host, const char *path)
+static bool is_slow(struct denial_host *host, const char *path)
 {
     if (!host->knows_slow) {
         FILE *mounts = fopen("/proc/self/mountinfo", "re");
@@ -145,7 +146,7 @@ static bool is_slow(struct record_host *host, const char *path)
     return host->slow.failed;
 }
 
-bool record_host_has(struct record_host *host, const char *path)
+bool denial_host_has(struct denial_host *host, const char *path)
 {
     auto_free char *real = host_path(host, path);
     struct stat st;
@@ -153,7 +154,7 @@ bool record_host_has(struct record_host *host, const char *path)
     return real && !is_slow(host, real) && look_at(real, &st);
 }
 
-bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
+bool denial_host_permits(struct denial_host *host, enum denial_op op, const char *path,
                          bool is_there, bool is_look)
 {
     auto_free char *real = host_path(host, path);
@@ -161,30 +162,30 @@ bool record_host_permits(struct record_host *host, enum record_op op, const char
 
     if (!real || is_slow(host, real))
         return false;
-    if (op == RECORD_EXEC && is_there && is_own(host, path))
+    if (op == DENIAL_EXEC && is_there && is_own(host, path))
         return true;
     switch ((int)op) {
-    case RECORD_READ:
+    case DENIAL_READ:
         return may(real, is_look ? F_OK : R_OK);
-    case RECORD_WRITE:
+    case DENIAL_WRITE:
         return may(real, W_OK);
-    case RECORD_EXEC:
+    case DENIAL_EXEC:
         return stat(real, &st) == 0 && S_ISREG(st.st_mode) && may(real, X_OK);
-    case RECORD_CREATE:
+    case DENIAL_CREATE:
         return may_change_name(real, false);
-    case RECORD_RENAME:
-    case RECORD_DELETE:
+    case DENIAL_RENAME:
+    case DENIAL_DELETE:
         return may_change_name(real, !is_there);
-    case RECORD_CHMOD:
+    case DENIAL_CHMOD:
         return stat(real, &st) == 0 && (host->is_root || st.st_uid == geteuid());
-    case RECORD_CONNECT:
+    case DENIAL_CONNECT:
         return stat(real, &st) == 0 && S_ISSOCK(st.st_mode) && may(real, W_OK);
     default:
         return false;
     }
 }
 
-void record_host_done(struct record_host *host)
+void denial_host_done(struct denial_host *host)
 {
     view_index_free(host->index);
     host->index = NULL;

@@ -1,5 +1,5 @@
 /*
- * record_host.h - would the host let the caller do what failed in the box?
+ * denial_host.h - would the host let the caller do what failed in the box?
  *
  * Only then is the box the reason. Asked with the supervisor's own rights, about a path that a hostile
  * process chose: the answer goes into a report, and nowhere else. Where the host has a file system of
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 #include "base/buffer.h"
-#include "jail/record_op.h"
-#include "policy/view_place.h"
+#include "init/denial_op.h"
+#include "policy/view/place.h"
 
-struct record_host {
+struct denial_host {
     const coop_policy *policy;
     const char *workspace;    /* on the host, absolute; NULL: not known */
     bool is_root;             /* of the first user namespace */
@@ -23,9 +23,9 @@ struct record_host {
 };
 
 /* Whether the host has something there, as far as one may know. */
-bool record_host_has(struct record_host *host, const char *path);
+bool denial_host_has(struct denial_host *host, const char *path);
 
 /* `path`: of the box, absolute. `is_there`: the box has it, or its place. `is_look`: nothing was to be opened. */
-bool record_host_permits(struct record_host *host, enum record_op op, const char *path,
+bool denial_host_permits(struct denial_host *host, enum denial_op op, const char *path,
                          bool is_there, bool is_look);
-void record_host_done(struct record_host *host);
+void denial_host_done(struct denial_host *host);

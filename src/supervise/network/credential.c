@@ -1,4 +1,4 @@
-#include "network_credential.h"
+#include "credential.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,8 +53,8 @@ int network_credential_prepare(struct network_credential *credential, const coop
                                    "the credential '%s' needs the program " PROGRAM
                                    ", which is not installed",
                                    policy->credentials[0].name),
-                         "it is built where OpenSSL's headers are (libssl-dev, openssl-devel); "
-                         "without it, take [network.credentials] out");
+                         "it is built if OpenSSL's headers are installed (libssl-dev, "
+                         "openssl-devel); without it, remove [network.credentials]");
     if (r < 0)
         return fail_no_memory(err);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)

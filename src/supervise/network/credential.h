@@ -1,5 +1,5 @@
 /*
- * network_credential.h - the supervisor's side of coop-credential
+ * credential.h - the supervisor's side of coop-credential
  *
  *   network_credential_prepare() -> the gate is started with one end of the socket
  *     -> network_credential_start(), when the gate wants it -> network_credential_end()

@@ -1,4 +1,4 @@
-#include "network_gate.h"
+#include "gate.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,14 +16,13 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/libexec.h"
-#include "jail/box.h"
-#include "jail/clock.h"
-#include "net/gate_inside.h"
 #include "net/gate_protocol.h"
+#include "net/inside/gate_inside.h"
+#include "supervise/box.h"
 
 #define LAST_WORDS_MS 1000
 #define TIDY_MS       10000
-#define ALLOW         "allow " /* a line of rules: net/gate_rules.h */
+#define ALLOW         "allow " /* a line of rules: gate/rules.h */
 
 static int rules_file(const struct buffer *rules, coop_error **err)
 {
@@ -55,7 +54,7 @@ int network_gate_prepare(struct network_gate *gate, const char *name, coop_error
                          fail_kind(err, COOP_ERROR_SETUP, ENOENT,
                                    "the network '%s' needs the program %s, which is not installed",
                                    name + strlen("coop-"), name),
-                         "install coop whole, with 'make install'");
+                         "install all of coop with 'make install'");
     if (r < 0)
         return fail_no_memory(err);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -146,7 +145,7 @@ static void print_target(const struct gate_event *event, char *out, size_t size)
 
 /* Which rule, and where it stands; none: the list of those that are allowed. */
 static void take_rule(const struct coop_box *box, const struct gate_event *event,
-                      struct record_note *note, char text[HOST_RULE_TEXT_MAX + 16],
+                      struct denial_note *note, char text[HOST_RULE_TEXT_MAX + 16],
                       struct buffer *origin)
 {
     const coop_policy *policy = box->sandbox->policy;
@@ -182,15 +181,15 @@ static void say_why(const struct coop_box *box, const struct gate_event *event, 
         (void)snprintf(out, size, "no rule allows this host and port");
     else if (!address_parse(event->name, strlen(event->name), address) ||
              !address_is_special(address))
-        (void)snprintf(out, size, "it is an address of the host's own");
+        (void)snprintf(out, size, "it is an address of the host");
     else
-        (void)snprintf(out, size, "it is not of the internet (%s), and no rule names it",
+        (void)snprintf(out, size, "it is not on the internet (%s), and no rule names it",
                        address_special_name(address));
 }
 
 /* Which credential, and where it stands. */
 static void take_credential(const struct coop_box *box, const struct gate_event *event,
-                            struct record_note *note, char text[HOST_RULE_TEXT_MAX + 16],
+                            struct denial_note *note, char text[HOST_RULE_TEXT_MAX + 16],
                             struct buffer *origin)
 {
     const coop_policy *policy = box->sandbox->policy;
@@ -231,9 +230,9 @@ static void note_event(struct coop_box *box, const struct gate_event *event)
     char allow[sizeof target + 16];
     char why[sizeof event->detail + 160];
     auto_buffer struct buffer origin = { 0 };
-    struct record_note note = { .op = RECORD_CONNECT,
+    struct denial_note note = { .op = DENIAL_CONNECT,
                                 .nr = -1,
-                                .rule = RECORD_NO_RULE,
+                                .rule = DENIAL_NO_RULE,
                                 .target = target,
                                 .why = why,
                                 .allow = allow,
@@ -249,7 +248,7 @@ static void note_event(struct coop_box *box, const struct gate_event *event)
         note.allow = NULL;
     switch ((enum gate_event_kind)event->kind) {
     case GATE_EVENT_NAME:
-        note.op = RECORD_DNS;
+        note.op = DENIAL_DNS;
         note.error = ENOENT;
         (void)snprintf(why, sizeof why, "%s",
                        is_denied ? "the name is denied" : "no rule allows this name");
@@ -297,7 +296,7 @@ static void note_event(struct coop_box *box, const struct gate_event *event)
     default:
         return;
     }
-    (void)records_note(&box->records, &note);
+    (void)denials_note(&box->denials, &note);
 }
 
 bool network_gate_read(struct coop_box *box)
@@ -416,8 +415,8 @@ void network_gate_end(struct coop_box *box)
     }
     gate->has_failed = has_failed;
     if (has_failed && !gate->error && !box->plan.note)
-        box->plan.note = strdup("the network gate ended before the command did: from then on "
-                                "nothing could be reached");
+        box->plan.note = strdup(
+            "the network gate ended before the command: nothing could be reached after that");
     close_fd(&gate->fd);
     close_fd(&gate->tables_fd);
     network_orders_close(&gate->orders);

@@ -1,5 +1,5 @@
 /*
- * network_gate.h - the supervisor's side of a box's network gate
+ * gate.h - the supervisor's side of a box's network gate
  *
  *   network_gate_prepare() -> launch sends the box's sockets -> network_gate_start()
  *     -> network_gate_wake(), when its wait is over
@@ -12,10 +12,10 @@
 
 #include "base/buffer.h"
 #include "coop/error.h"
-#include "jail/network_credential.h"
-#include "jail/network_orders.h"
-#include "jail/network_wait.h"
 #include "plan/plan.h"
+#include "supervise/network/credential.h"
+#include "supervise/network/orders.h"
+#include "supervise/network/wait.h"
 #include "sys/spawn.h"
 
 struct coop_box;

@@ -1,4 +1,4 @@
-#include "network_nat.h"
+#include "nat.h"
 
 #include <errno.h>
 #include <sys/socket.h>

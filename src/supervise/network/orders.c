@@ -1,4 +1,4 @@
-#include "network_orders.h"
+#include "orders.h"
 
 #include <dirent.h>
 #include <errno.h>

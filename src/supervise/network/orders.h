@@ -1,5 +1,5 @@
 /*
- * network_orders.h - rules for a box's gate that come while it runs
+ * orders.h - rules for a box's gate that come while it runs
  *
  *   supervisor    network_orders_open() -> network_orders_take(), whenever readable -> ..._close()
  *   coop net      network_orders_find() -> network_orders_send()
@@ -7,7 +7,7 @@
  * A pipe that has no name anywhere: whoever may look into the supervisor's descriptors, which is its
  * own user and root, finds it below /proc, by the name of a memory file beside it. No box can: its
  * /proc has no process of the host. Nothing is left where the supervisor is killed. The file holds
- * the rules that the gate was started with (net/gate_rules.h): some need what was made in the box
+ * the rules that the gate was started with (gate/rules.h): some need what was made in the box
  * then, and cannot come later.
  */
 #pragma once

@@ -1,4 +1,4 @@
-#include "network_wait.h"
+#include "wait.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /*
- * network_wait.h - the sockets of a box, watched until a program in it uses the first of them
+ * wait.h - the sockets of a box, watched until a program in it uses the first of them
  *
  *   network_wait_begin() -> epoll_fd is readable, or network_wait_is_over() -> network_wait_end()
  *

@@ -1,4 +1,4 @@
-#include "network_wait.h"
+#include "wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "net/gate_protocol.h"
-#include "net/inside.h"
+#include "net/inside/inside.h"
 #include "test/check.h"
 
 static int pair[2];

@@ -1,11 +1,11 @@
 /*
- * probe_box.c - one child tries everything that a box is made of
+ * box.c - one child tries everything that a box is made of
  *
  * First all namespaces at once, as a box has them. Where that is refused, each one alone, to find
  * the culprit, and then as many as there are, for the tries that need them. All file systems made
  * here are in the child's own mount namespace and go away with it.
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * probe_cgroup.c - which limits a cgroup could hold for us
+ * cgroup.c - which limits a cgroup could hold for us
  *
  * In v2 a box's cgroup is made in our own cgroup or in one above it: the kernel lets a cgroup give
  * controllers to its children only while it has no processes of its own, and ours has us.
@@ -10,7 +10,7 @@
  * What is made is one empty cgroup, in v2 with one child in it for an instant. Both are the work of
  * a child that goes on when we are killed, so that nothing is left all the same.
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -453,5 +453,5 @@ void probe_limit_pids(const struct coop_probe *probe, struct probe_verdict *verd
 
 void probe_limit_cpu(const struct coop_probe *probe, struct probe_verdict *verdict)
 {
-    judge_limit(probe, PROBE_CPU, "shares of a CPU cannot be held", verdict);
+    judge_limit(probe, PROBE_CPU, "CPU shares cannot be enforced", verdict);
 }

@@ -1,11 +1,11 @@
 /*
- * probe_child.c - children for tries: our memory, their own everything else
+ * child.c - children for tries: our memory, their own everything else
  *
  * A child has its own descriptor table, credentials, filters and (when asked) namespaces, but our
  * address space. All signals are blocked around it, so that none of the host's handlers runs in it.
  * Its exit signal is 0 and it is waited for by its pidfd: the host's own waits do not see it.
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /*
- * probe_host.c - what can be read about the host: kernel, privileges, container, security modules
+ * host.c - what can be read about the host: kernel, privileges, container, security modules
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +141,7 @@ void probe_fix_boot(const struct coop_probe *probe, struct probe_verdict *verdic
                     const char *words)
 {
     if (probe->host.container)
-        verdict_fix(verdict, "add '%s' to the command line of the host's kernel, and reboot it",
+        verdict_fix(verdict, "add '%s' to the kernel command line of the host, and reboot it",
                     words);
     else if (access("/etc/default/grub", F_OK) == 0 && access("/usr/sbin/update-grub", X_OK) == 0)
         verdict_fix(verdict,
@@ -151,10 +151,10 @@ void probe_fix_boot(const struct coop_probe *probe, struct probe_verdict *verdic
     else if (access("/usr/sbin/grubby", X_OK) == 0)
         verdict_fix(verdict, "sudo grubby --update-kernel=ALL --args='%s' && sudo reboot", words);
     else
-        verdict_fix(verdict,
-                    "add '%s' to the kernel's command line where your boot loader "
-                    "has it, and reboot",
-                    words);
+        verdict_fix(
+            verdict,
+            "add '%s' to the kernel's command line in your boot loader's configuration, and reboot",
+            words);
 }
 
 void probe_host_look(struct coop_probe *probe)

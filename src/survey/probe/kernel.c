@@ -1,7 +1,7 @@
 /*
- * probe_kernel.c - system calls that are there or not, and facts that are good to know
+ * kernel.c - system calls that are there or not, and facts that are good to know
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ void probe_close_range(const struct coop_probe *probe, struct probe_verdict *ver
         raw(NR_CLOSE_RANGE, ~0u, ~0u, CLOSE_RANGE_SET_CLOEXEC); /* no descriptor is that high */
 
     if (r == -EINVAL)
-        verdict_no(verdict, "CLOSE_RANGE_CLOEXEC came with Linux 5.11; this is %s",
+        verdict_no(verdict, "CLOSE_RANGE_CLOEXEC was introduced in Linux 5.11; this is %s",
                    probe->host.kernel);
     else if (r < 0)
         verdict_refused(verdict, probe, r, "close_range", "5.9");
@@ -150,25 +150,25 @@ void probe_systemd_scope(const struct coop_probe *probe, struct probe_verdict *v
     verdict_fix(verdict, "sudo loginctl enable-linger %u", probe->host.uid);
 }
 
-/* A box does not depend on it, but its records do: jail/trap.h. */
+/* A box does not depend on it, but its records do: init/watchfs/watchfs.h. */
 void probe_fuse(const struct coop_probe *probe, struct probe_verdict *verdict)
 {
     auto_close int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
     (void)probe;
     if (fd >= 0) {
-        verdict_yes(verdict,
-                    "/dev/fuse opens: --explain and the tools tell who wants to read what is "
-                    "hidden");
+        verdict_yes(
+            verdict,
+            "/dev/fuse works: --explain and the tools report attempts to read hidden files");
         return;
     }
     int error = errno;
-    verdict_no(verdict,
-               "open '/dev/fuse': %s; who wants to read what is hidden is only told with "
-               "--explain=all",
-               strerror(error));
+    verdict_no(
+        verdict,
+        "open '/dev/fuse': %s; attempts to read hidden files are reported only with --explain=all",
+        strerror(error));
     if (error == EACCES)
-        verdict_fix(verdict, "sudo chmod 666 /dev/fuse   # as most distributions have it");
+        verdict_fix(verdict, "sudo chmod 666 /dev/fuse   # the default on most distributions");
     else if (error == ENOENT || error == ENODEV || error == ENXIO)
         verdict_fix(verdict, "sudo modprobe fuse");
 }

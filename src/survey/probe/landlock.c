@@ -1,7 +1,7 @@
 /*
- * probe_landlock.c - Landlock: its version, its features, and that it holds
+ * landlock.c - Landlock: its version, its features, and that it holds
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,19 +21,19 @@ static const struct feature {
     const char *kernel;
     struct kernel_landlock_attr attr;
 } refer = { "renames", "files move between directories", 2, "5.19", { .fs = LANDLOCK_REFER } },
-  truncate_ = { "truncate", "truncation is held", 3, "6.2", { .fs = LANDLOCK_TRUNCATE } },
+  truncate_ = { "truncate", "truncation is restricted", 3, "6.2", { .fs = LANDLOCK_TRUNCATE } },
   tcp = { "TCP",
           "bind and connect by port",
           4,
           "6.7",
           { .net = LANDLOCK_TCP_BIND | LANDLOCK_TCP_CONNECT } },
-  ioctl_dev = { "ioctl", "device ioctls are held", 5, "6.10", { .fs = LANDLOCK_IOCTL_DEV } },
+  ioctl_dev = { "ioctl", "device ioctls are restricted", 5, "6.10", { .fs = LANDLOCK_IOCTL_DEV } },
   scopes = { "scopes",
              "signals and abstract sockets stay inside",
              6,
              "6.12",
              { .scoped = LANDLOCK_SCOPE_ABSTRACT | LANDLOCK_SCOPE_SIGNAL } },
-  audit = { "audit", "refusals are logged", 7, "6.15", { .fs = LANDLOCK_EXECUTE } };
+  audit = { "audit", "denials are logged", 7, "6.15", { .fs = LANDLOCK_EXECUTE } };
 
 struct trial {
     long r;
@@ -82,17 +82,17 @@ static void why_not(const struct coop_probe *probe, struct probe_verdict *verdic
     char words[sizeof host->lsm + 32];
 
     if (probe->landlock == -EOPNOTSUPP) {
-        verdict_no(verdict, "built into kernel %s but not switched on (lsm=%s)", host->kernel,
+        verdict_no(verdict, "built into kernel %s but not enabled (lsm=%s)", host->kernel,
                    host->lsm[0] ? host->lsm : "?");
         (void)snprintf(words, sizeof words, "lsm=landlock,%s",
                        host->lsm[0] ? host->lsm : "lockdown,yama,integrity,apparmor");
         probe_fix_boot(probe, verdict, words);
     } else if (probe->landlock == -EXDEV) {
-        verdict_no(verdict, "a ruleset without rules does not keep '/' from being read");
+        verdict_no(verdict, "a ruleset without rules does not prevent reading '/'");
     } else if (probe->landlock == -ENOSYS && option == 'n') {
         verdict_no(verdict, "kernel %s was built without CONFIG_SECURITY_LANDLOCK", host->kernel);
     } else if (probe->landlock == -ENOSYS && host->seccomp != 2) {
-        verdict_no(verdict, "not in kernel %s; it came with Linux 5.13 (CONFIG_SECURITY_LANDLOCK)",
+        verdict_no(verdict, "not in kernel %s; introduced in Linux 5.13 (CONFIG_SECURITY_LANDLOCK)",
                    host->kernel);
     } else if (host->seccomp == 2) {
         verdict_no(verdict, "%s; a seccomp filter is on this process",
@@ -127,7 +127,7 @@ static void judge(const struct coop_probe *probe, const struct feature *feature,
     if (fd >= 0 && probe->landlock_abi >= feature->abi)
         verdict_yes(verdict, "%s", feature->gives);
     else
-        verdict_no(verdict, "came with Linux %s (ABI %d); this is %s (ABI %d)", feature->kernel,
+        verdict_no(verdict, "introduced in Linux %s (ABI %d); this is %s (ABI %d)", feature->kernel,
                    feature->abi, probe->host.kernel, probe->landlock_abi);
 }
 

@@ -1,7 +1,7 @@
 /*
- * probe_mounts.c - /proc/self/mountinfo, taken apart
+ * mounts.c - /proc/self/mountinfo, taken apart
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -57,14 +57,15 @@ bool probe_mounts_next(char **cursor, struct probe_mount *mount)
             continue;
         *second = '\0';
         char *field = strtok_r(line, " ", &save);
-        for (int i = 0; field && i < 3; i++)
+        for (int i = 0; field && i < 2; i++)
             field = strtok_r(NULL, " ", &save);
-        mount->root = field;
+        mount->device = field;
+        mount->root = strtok_r(NULL, " ", &save);
         mount->target = strtok_r(NULL, " ", &save);
         mount->type = strtok_r(second + 3, " ", &save);
         (void)strtok_r(NULL, " ", &save);
         mount->options = strtok_r(NULL, " ", &save);
-        if (!mount->root || !mount->target || !mount->type || !mount->options)
+        if (!mount->device || !mount->root || !mount->target || !mount->type || !mount->options)
             continue;
         unescape(mount->root);
         unescape(mount->target);

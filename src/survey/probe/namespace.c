@@ -1,7 +1,7 @@
 /*
- * probe_namespace.c - the other namespaces, and what is mounted in them: verdicts on probe_box's tries
+ * namespace.c - the other namespaces, and what is mounted in them: verdicts on probe_box's tries
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -204,7 +204,8 @@ void probe_overlay(const struct coop_probe *probe, struct probe_verdict *verdict
         verdict_fix(verdict, "sudo modprobe overlay");
     } else if (r == -EPERM || r == -EINVAL) {
         /* 5.10 knows overlayfs but neither the option userxattr nor mounts by ordinary users */
-        verdict_no(verdict, "%s: overlayfs in a user namespace came with Linux 5.11; this is %s",
+        verdict_no(verdict,
+                   "%s: overlayfs in a user namespace was introduced in Linux 5.11; this is %s",
                    strerror((int)-r), probe->host.kernel);
     } else {
         refused_mount(probe, verdict, r, "mount overlayfs", NULL);
@@ -249,7 +250,7 @@ void probe_idmapped_mounts(const struct coop_probe *probe, struct probe_verdict 
     char path[64];
 
     if (!probe->host.is_admin) {
-        verdict_no(verdict, "only an administrator may make them");
+        verdict_no(verdict, "only an administrator may create them");
         return;
     }
     long r = probe_hold(&held);
@@ -266,9 +267,9 @@ void probe_idmapped_mounts(const struct coop_probe *probe, struct probe_verdict 
         r = try_idmap("/", userns_fd);
     probe_let_go(&held);
     if (r == 0)
-        verdict_yes(verdict, "the root file system has them");
+        verdict_yes(verdict, "the root file system supports them");
     else if (r == -EINVAL)
-        verdict_no(verdict, "the root file system does not have them in Linux %s",
+        verdict_no(verdict, "the root file system does not support them in Linux %s",
                    probe->host.kernel);
     else
         verdict_refused(verdict, probe, r, "mount_setattr", "5.12");

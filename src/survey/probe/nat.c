@@ -1,5 +1,5 @@
 /*
- * probe_nat.c - whether boxes can have the network 'nat'
+ * nat.c - whether boxes can have the network 'nat'
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "jail/probe.h"
-#include "net/inside.h"
-#include "net/nat_inside.h"
-#include "net/nat_programs.h"
-#include "net/netlink_message.h"
+#include "net/inside/inside.h"
+#include "net/inside/nat_inside.h"
+#include "net/inside/nat_programs.h"
+#include "net/wire/netlink_message.h"
 #include "plan/plan.h"
+#include "survey/probe/probe.h"
 
 struct
 try {

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 /* What a capability is for; a tier stands when all of its parts are there. */
 enum part { PART_NAMESPACES = 1, PART_LANDLOCK = 2, PART_SECCOMP = 4, PART_NONE = 0 };
@@ -121,7 +121,8 @@ void verdict_refused(struct probe_verdict *verdict, const struct coop_probe *pro
     if (r == PROBE_NOT_TRIED)
         verdict_no(verdict, "not tried: an earlier step failed");
     else if (r == -ENOSYS && since)
-        verdict_no(verdict, "%s came with Linux %s; this is %s", what, since, probe->host.kernel);
+        verdict_no(verdict, "%s was introduced in Linux %s; this is %s", what, since,
+                   probe->host.kernel);
     else
         verdict_no(verdict, "%s: %s", what, strerror((int)-r));
 }

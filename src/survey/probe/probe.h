@@ -124,7 +124,7 @@ char probe_kernel_config(const struct coop_probe *probe, const char *option);
 
 /* /proc/self/mountinfo, line by line: pointers into the text, which they take apart. */
 struct probe_mount {
-    char *root, *target, *type, *options;
+    char *device, *root, *target, *type, *options; /* device: "8:1" */
 };
 char *probe_mounts_read(void); /* the caller's to free; NULL when unreadable */
 bool probe_mounts_next(char **cursor, struct probe_mount *mount);

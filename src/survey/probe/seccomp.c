@@ -1,7 +1,7 @@
 /*
- * probe_seccomp.c - system call filters, and asking a supervisor about a call
+ * seccomp.c - system call filters, and asking a supervisor about a call
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -70,7 +70,7 @@ void probe_seccomp(const struct coop_probe *probe, struct probe_verdict *verdict
     else if (trial.install < 0)
         verdict_refused(verdict, probe, trial.install, "seccomp", "3.17");
     else if (trial.answer != -EXDEV)
-        verdict_no(verdict, "a filter can be installed but does not hold");
+        verdict_no(verdict, "a filter can be installed but has no effect");
     else
         verdict_yes(verdict, "%s",
                     probe->host.seccomp == 2 ? "filter, on top of one already here" : "filter");
@@ -86,11 +86,11 @@ void probe_seccomp_notify(const struct coop_probe *probe, struct probe_verdict *
     else if (trial.listener >= 0 && trial.listener != PROBE_NOT_TRIED)
         verdict_yes(verdict, "with WAIT_KILLABLE_RECV");
     else if (trial.plain >= 0 && trial.plain != PROBE_NOT_TRIED)
-        verdict_yes(verdict, "without WAIT_KILLABLE_RECV, which came with Linux 5.19");
+        verdict_yes(verdict, "without WAIT_KILLABLE_RECV, which was introduced in Linux 5.19");
     else if (trial.plain == -EBUSY)
         verdict_no(verdict, "a supervisor outside already listens; the kernel allows one");
     else if (trial.plain == -EINVAL)
-        verdict_no(verdict, "came with Linux 5.0; this is %s", probe->host.kernel);
+        verdict_no(verdict, "introduced in Linux 5.0; this is %s", probe->host.kernel);
     else
         verdict_refused(verdict, probe, trial.plain, "seccomp with a listener", "5.0");
 }

@@ -1,15 +1,15 @@
 /*
- * probe_subid.c - a range of ids for the box, by newuidmap and /etc/subuid
+ * subid.c - a range of ids for the box, by newuidmap and /etc/subuid
  *
  * The try is the real thing: a child waits in a new user namespace, newuidmap maps a range into it.
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "jail/newidmap.h"
+#include "survey/newidmap.h"
 
 static long try_helpers(const struct coop_probe *probe, const struct newidmap_range *uids,
                         const struct newidmap_range *gids)

@@ -1,12 +1,12 @@
 /*
- * probe_userns.c - user namespaces, and why not
+ * userns.c - user namespaces, and why not
  *
  * The kernel says EPERM or ENOSPC for half a dozen reasons. Each cause below is proved, not guessed
  * from the error: a seccomp filter by a call that the kernel itself would answer otherwise, AppArmor
  * by the label that the child got, a sysctl by its value. The first that holds is the answer, and
  * the order is that in which the system meets them.
  */
-#include "jail/probe.h"
+#include "survey/probe/probe.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static bool because_of_count(const struct coop_probe *probe, struct probe_verdic
         return true;
     }
     if (probe->box.clone == -ENOSPC && max > 0) {
-        verdict_no(verdict, "as many user namespaces exist as are allowed: %ld", max);
+        verdict_no(verdict, "the maximum number of user namespaces exists: %ld", max);
         verdict_fix(verdict, "sudo sysctl user.max_user_namespaces=%ld", 2 * max);
         return true;
     }
@@ -124,8 +124,8 @@ static bool because_of_apparmor(const struct coop_probe *probe, struct probe_ver
         return false;
     verdict_no(verdict, "%s",
                is_moved
-                   ? "AppArmor takes their capabilities away, by its profile "
-                     "unprivileged_userns (kernel.apparmor_restrict_unprivileged_userns)"
+                   ? "AppArmor removes their capabilities with its profile unprivileged_userns "
+                     "(kernel.apparmor_restrict_unprivileged_userns)"
                    : "kernel.apparmor_restrict_unprivileged_userns is 1: AppArmor refuses them "
                      "to programs without a profile");
     fix_apparmor(verdict);
@@ -156,7 +156,7 @@ static bool because_of_label(const struct coop_probe *probe, struct probe_verdic
 
     if (host->label[0] == '\0' || strncmp(host->label, "unconfined", 10) == 0)
         return false;
-    verdict_no(verdict, "refused by a security module (%s), which holds us as '%s'",
+    verdict_no(verdict, "refused by a security module (%s), which labels this process '%s'",
                host->lsm[0] ? host->lsm : "names unknown", host->label);
     if (host->container)
         verdict_fix(verdict, "%s run --security-opt %s ...", host->container,

@@ -14,12 +14,12 @@
 #include "base/cleanup.h"
 #include "base/diff.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/media.h"
 #include "base/utf8.h"
-#include "tools/near_match.h"
-#include "tools/place.h"
-#include "tools/replace.h"
+#include "tools/file/near_match.h"
+#include "tools/file/replace.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 #define SIZE_MOST ((size_t)32 << 20)
@@ -62,7 +62,7 @@ static int read_all(const struct place *place, struct buffer *out, coop_error **
     }
     out->data[out->length] = '\0';
     if (media_is_binary(out->data, out->length < MEDIA_SAMPLE ? out->length : MEDIA_SAMPLE))
-        return place_fail(err, EINVAL, place->path, "is not text: edit_file changes text only");
+        return place_fail(err, EINVAL, place->path, "is not text: edit_file only changes text");
     return 0;
 }
 
@@ -118,12 +118,11 @@ static int fail_absent(const struct place *place, const struct edit *edit,
     near_match_append(&near, text->data, text->length, edit->old_text, strlen(edit->old_text));
     if (near.failed)
         return fail_no_memory(err);
-    return place_fail(err, ENOENT, place->path,
-                      "does not hold the old_text of edit %zu, and nothing was changed%s",
-                      edit->number,
-                      near.length > 0 ? near.data
-                                      : "; read the file and copy the text exactly, white space "
-                                        "included");
+    return place_fail(
+        err, ENOENT, place->path,
+        "does not contain the old_text of edit %zu; nothing was changed%s", edit->number,
+        near.length > 0 ? near.data
+                        : "; read the file and copy the text exactly, including white space");
 }
 
 /* Places are counted as often as the text begins somewhere: one that overlaps itself is unclear too. */
@@ -139,12 +138,11 @@ static int fail_often(const struct place *place, const struct edit *edit, const 
             buffer_printf(&lines, "%s%zu", n_found > 1 ? ", " : "", line_of(text->data, p));
     if (lines.failed)
         return fail_no_memory(err);
-    return place_fail(
-        err, EEXIST, place->path,
-        "holds the old_text of edit %zu %s: it begins in the lines %s%s; give more of "
-        "the text around the one you mean, or set replace_all. Nothing was changed",
-        edit->number, n_found > TOLD ? "many times" : "more than once", lines.data,
-        n_found > TOLD ? " and others" : "");
+    return place_fail(err, EEXIST, place->path,
+                      "contains the old_text of edit %zu %s, in lines %s%s; include more of the "
+                      "surrounding text to make it unique, or set replace_all. Nothing was changed",
+                      edit->number, n_found > TOLD ? "many times" : "more than once", lines.data,
+                      n_found > TOLD ? " and others" : "");
 }
 
 /* Puts `new_text` for each `wanted`, of which there is one at least. */
@@ -206,6 +204,21 @@ static int apply(const struct place *place, const struct edit *edit, struct buff
     return replace(text, wanted, n, new_text, n_replaced, err);
 }
 
+/* One edit by itself, as old_string and new_string. */
+static int apply_single(struct tool_call *call, const struct place *place, struct buffer *text,
+                        size_t *n_replaced, coop_error **err)
+{
+    const struct edit edit = { .number = 1,
+                               .old_text = tool_text(call, "old_string"),
+                               .new_text = tool_text(call, "new_string"),
+                               .replaces_all = tool_flag(call, "replace_all", false) };
+
+    if (!edit.old_text || !edit.new_text)
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "edit_file: give old_string and new_string, or edits");
+    return apply(place, &edit, text, n_replaced, err);
+}
+
 static int apply_all(struct tool_call *call, const struct place *place, struct buffer *text,
                      size_t *n_replaced, coop_error **err)
 {
@@ -213,6 +226,11 @@ static int apply_all(struct tool_call *call, const struct place *place, struct b
     size_t number = 0;
     int r = 0;
 
+    if (!edits)
+        return apply_single(call, place, text, n_replaced, err);
+    if (tool_argument(call, "old_string") || tool_argument(call, "new_string"))
+        return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
+                         "edit_file: give either edits, or old_string and new_string");
     for (const struct json_value *one = edits->first; one && r == 0; one = one->next) {
         const struct json_value *all = json_get(one, "replace_all");
         const struct edit edit = { .number = ++number,
@@ -256,14 +274,13 @@ static void write_reply(struct tool_call *call, const struct place *place, size_
                 ? utf8_valid_prefix(difference->data, TEXT_MOST)
                 : TEXT_MOST;
     if (is_dry)
-        buffer_append_string(text, "[a dry run: nothing was written]\n");
+        buffer_append_string(text, "[dry run: nothing was written]\n");
     if (n > 0)
         buffer_append(text, difference->data, n);
     if (n < difference->length)
-        buffer_printf(text, "\n[%zu of %zu bytes of the difference are shown]\n", n,
-                      difference->length);
+        buffer_printf(text, "\n[%zu of %zu bytes of the diff are shown]\n", n, difference->length);
     if (n == 0)
-        buffer_append_string(text, "[nothing is different]\n");
+        buffer_append_string(text, "[no differences]\n");
     json_write_init(&json, &call->reply->structured, false);
     json_write_object_begin(&json);
     json_write_key(&json, "path");
@@ -289,7 +306,7 @@ int tool_edit_file(struct tool_call *call, coop_error **err)
     int r = place_find(call->places, tool_text(call, "path"), PLACE_CHANGE, &place, err);
 
     if (r == 0 && !place.exists)
-        r = place_fail(err, ENOENT, place.path, "does not exist: write_file makes new files");
+        r = place_fail(err, ENOENT, place.path, "does not exist: use write_file to create it");
     if (r == 0)
         r = read_all(&place, &old, err);
     if (r < 0)
@@ -302,7 +319,7 @@ int tool_edit_file(struct tool_call *call, coop_error **err)
     if (r == 0)
         r = write_diff(&place, &old, &new, &difference, err);
     if (r == 0 && !is_dry && difference.length > 0)
-        r = replace_file(&place, new.data, new.length, err);
+        r = file_replace(&place, new.data, new.length, err);
     if (r == 0)
         write_reply(call, &place, n_replaced, is_dry, &difference);
     return r;

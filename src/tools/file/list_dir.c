@@ -12,9 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 #define LIMIT_DEFAULT 1000
@@ -222,7 +222,7 @@ int tool_list_dir(struct tool_call *call, coop_error **err)
         return r;
     if (!S_ISDIR(place.st.st_mode))
         return place_fail(err, ENOTDIR, place.path,
-                          "is not a directory: read_file reads files, stat describes them");
+                          "is not a directory: use read_file to read it, or stat to describe it");
     auto_close int fd = place_open(&place, O_RDONLY | O_DIRECTORY, 0, err);
     if (fd < 0)
         return fd;

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "tools/tool.h"
 
 /* 0; 1: it was there. */
@@ -28,17 +28,24 @@ static int make_one(struct places *places, const char *path, char **out_path, co
     r = place_may_make(&place, PLACE_NEW_DIRECTORY, err);
     if (r < 0)
         return r;
+    auto_place_lock int lock = place_lock(&place, git_shape_is_key(place.path), err);
+    if (lock < 0)
+        return lock;
+    r = place_git_new(&place, GIT_SHAPE_DIRECTORY, -1, err);
+    if (r < 0)
+        return r;
     auto_close int parent_fd = place_open_parent(&place, &name, err);
     if (parent_fd < 0)
         return parent_fd;
     if (mkdirat(parent_fd, name, 0777) == 0)
         return 0;
     return errno == EEXIST
-               ? place_fail(err, EEXIST, place.path, "exists by now: look at it and try again")
-               : place_fail(err, errno, place.path, "cannot be made: %s", strerror(errno));
+               ? place_fail(err, EEXIST, place.path,
+                            "was created in the meantime: look at it and try again")
+               : place_fail(err, errno, place.path, "cannot be created: %s", strerror(errno));
 }
 
-int make_parents(struct places *places, const char *path, coop_error **err)
+int make_dir_parents(struct places *places, const char *path, coop_error **err)
 {
     auto_free char *above = strdup(path);
     int r = 0;
@@ -71,7 +78,7 @@ int tool_make_dir(struct tool_call *call, coop_error **err)
     int r = 0;
 
     if (tool_flag(call, "parents", false))
-        r = make_parents(call->places, path, err);
+        r = make_dir_parents(call->places, path, err);
     if (r == 0)
         r = make_one(call->places, path, &made, err);
     if (r < 0)
@@ -79,7 +86,7 @@ int tool_make_dir(struct tool_call *call, coop_error **err)
     if (!made)
         return fail_no_memory(err);
     if (r == 1 && !tool_flag(call, "parents", false))
-        return place_fail(err, EEXIST, made, "is there already");
+        return place_fail(err, EEXIST, made, "already exists");
     buffer_printf(&call->reply->text, "%s%s.", made, r == 1 ? " was there already" : " is made");
     json_write_init(&json, &call->reply->structured, false);
     json_write_object_begin(&json);

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "tools/place.h"
+#include "tools/path/place.h"
 
 /* The directories above `path`, as far as they are missing. */
-int make_parents(struct places *places, const char *path, coop_error **err);
+int make_dir_parents(struct places *places, const char *path, coop_error **err);

@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 static int fail_move(int errnum, const struct place *from, const struct place *to, coop_error **err)
@@ -41,6 +41,9 @@ static int rename_places(const struct place *from, const struct place *to, bool 
     const char *from_name = NULL;
     const char *to_name = NULL;
     struct stat st;
+    auto_place_lock int lock = place_lock(from, S_ISDIR(from->st.st_mode), err);
+    if (lock < 0)
+        return lock;
     auto_close int from_fd = place_open_parent(from, &from_name, err);
     auto_close int to_fd = from_fd < 0 ? -1 : place_open_parent(to, &to_name, err);
 
@@ -50,7 +53,10 @@ static int rename_places(const struct place *from, const struct place *to, bool 
     if (fstatat(from_fd, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != from->st.st_dev ||
         st.st_ino != from->st.st_ino)
         return place_fail(err, EAGAIN, from->path,
-                          "was exchanged by somebody else meanwhile: look at it and try again");
+                          "was replaced in the meantime: look at it and try again");
+    int r = place_may_still_move(from, to, err);
+    if (r < 0)
+        return r;
     bool replaces = overwrites && to->exists;
     if (syscall(SYS_renameat2, from_fd, from_name, to_fd, to_name,
                 replaces ? 0 : RENAME_NOREPLACE) == 0)
@@ -92,7 +98,7 @@ int tool_move(struct tool_call *call, coop_error **err)
         r = place_find(call->places, tool_text(call, "destination"), PLACE_NAME, &to, err);
     if (r == 0 && to.exists && S_ISDIR(to.st.st_mode) && !S_ISDIR(from.st.st_mode))
         r = place_fail(err, EISDIR, to.path,
-                       "is a directory: give the new path, with the name in the directory");
+                       "is a directory: give the full new path, including the name");
     if (r == 0 && to.exists && !overwrites)
         r = fail_move(EEXIST, &from, &to, err);
     if (r == 0)

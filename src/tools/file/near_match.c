@@ -91,7 +91,7 @@ static size_t append_spaced(struct buffer *out, const char *text, size_t n, cons
 
         if (matches_at(p, end, wanted, wanted + n_wanted)) {
             if (n_found++ == 0)
-                buffer_append_string(out, "; it is there but for white space:");
+                buffer_append_string(out, "; it differs only in white space:");
             show(out, number, line);
             budget -= n_wanted < budget ? n_wanted : budget;
         } else {
@@ -190,7 +190,7 @@ static void append_like(struct buffer *out, const char *text, size_t n, struct l
     }
     for (size_t i = 0; i < PLACES && best[i].number > 0; i++) {
         if (i == 0)
-            buffer_append_string(out, "; these lines are like its first:");
+            buffer_append_string(out, "; these lines resemble its first line:");
         show(out, best[i].number, best[i].line);
     }
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,10 +15,10 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/media.h"
 #include "base/utf8.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 #define LINES_MAX 2000
@@ -38,6 +39,7 @@ struct reading {
     bool is_whole_line; /* the last one shown ends with a newline, or the file does */
     bool is_line_cut;
     bool is_at_end;
+    bool has_numbers; /* before each line */
 };
 
 static ssize_t read_at(const struct reading *reading, off_t at, char *to, size_t n)
@@ -130,7 +132,7 @@ static int describe(struct reading *reading, const char *sample, size_t n, coop_
     write_facts(reading, "binary", mime_type);
     buffer_printf(text, "%s is not text: %s, %lld bytes.", reading->place->path,
                   name ? name : "binary data", (long long)reading->size);
-    buffer_append_string(text, mime_type ? " It is too large to be shown (5 MiB at most)."
+    buffer_append_string(text, mime_type ? " It is too large to be shown (more than 5 MiB)."
                                          : " Use bash to look inside, with 'xxd' or 'strings' for "
                                            "example.");
     return 0;
@@ -180,6 +182,14 @@ static int skip_lines(struct reading *reading, coop_error **err)
     return 0;
 }
 
+/* What stands before the line that begins now. */
+static size_t line_number(const struct reading *reading, char out[32])
+{
+    if (!reading->has_numbers || !reading->is_whole_line)
+        return 0;
+    return (size_t)snprintf(out, 32, "%6lld\t", (long long)reading->line);
+}
+
 /* As much of the chunk as still may be shown. False: that was all that may. */
 static bool show(struct reading *reading, const char *bytes, size_t n)
 {
@@ -189,9 +199,13 @@ static bool show(struct reading *reading, const char *bytes, size_t n)
     for (const char *p = bytes; p < end;) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
         size_t length = (size_t)((newline ? newline + 1 : end) - p);
+        char number[32];
 
         if (reading->is_whole_line && reading->n_shown == reading->n_wanted)
             return false;
+        size_t n_number = line_number(reading, number);
+        if (text->length + n_number + length <= BYTES_MAX || reading->n_shown == 0)
+            buffer_append(text, number, n_number);
         if (text->length + length > BYTES_MAX) {
             size_t room = BYTES_MAX - text->length;
 
@@ -268,12 +282,11 @@ static void add_note(struct reading *reading)
     if (reading->is_line_cut)
         buffer_printf(text,
                       "[only the beginning of line %lld is shown: it is longer than %d bytes; use "
-                      "bash or grep for the rest of it, or go on with offset %lld]",
+                      "bash or grep for the rest of it, or continue with offset %lld]",
                       (long long)last, BYTES_MAX, (long long)last + 1);
     else
         buffer_printf(text,
-                      "[lines %lld to %lld are shown, the file has %lld bytes; go on with "
-                      "offset %lld]",
+                      "[lines %lld to %lld of a file of %lld bytes; continue with offset %lld]",
                       (long long)reading->first_line, (long long)last, (long long)reading->size,
                       (long long)last + 1);
 }
@@ -288,7 +301,7 @@ static int show_text(struct reading *reading, coop_error **err)
         return r;
     if (reading->is_at_end && reading->n_shown == 0 && reading->first_line > 1)
         return place_fail(err, EINVAL, reading->place->path,
-                          "has only %lld lines: offset %lld is behind its end",
+                          "has only %lld lines: offset %lld is past its end",
                           (long long)reading->line - 1, (long long)reading->first_line);
     write_facts(reading, "text", NULL);
     add_note(reading);
@@ -320,6 +333,7 @@ int tool_read_file(struct tool_call *call, coop_error **err)
                                .first_line = tool_number(call, "offset", 1),
                                .n_wanted = limit < LINES_MAX ? limit : LINES_MAX,
                                .line = 1,
+                               .has_numbers = tool_flag(call, "line_numbers", false),
                                .is_whole_line = true };
     ssize_t n = read_at(&reading, 0, chunk, MEDIA_SAMPLE);
     if (n < 0)

@@ -15,9 +15,9 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 /* A directory that was entered. */
@@ -48,9 +48,10 @@ static int stop(const struct removal *removal, int errnum, const char *name, coo
     auto_buffer struct buffer shown = { 0 };
 
     printable_append(&shown, name, strlen(name));
-    return place_fail(err, errnum, removal->place->path,
-                      "is not removed wholly: '%s' in it cannot be removed (%s), %zu others were",
-                      shown.data ? shown.data : "", strerror(errnum), removal->n_removed);
+    return place_fail(
+        err, errnum, removal->place->path,
+        "was removed only in part: '%s' in it cannot be removed (%s), %zu others were",
+        shown.data ? shown.data : "", strerror(errnum), removal->n_removed);
 }
 
 /* Takes the descriptor. */
@@ -167,7 +168,7 @@ static int remove_tree(struct removal *removal, coop_error **err)
     while (r == 0) {
         if (tool_is_cancelled(removal->call))
             return fail_kind(err, COOP_ERROR_CANCELLED, ECANCELED,
-                             "the call was cancelled, when %zu entries were removed",
+                             "the call was cancelled after %zu entries were removed",
                              removal->n_removed);
         r = remove_entries(removal, err);
         if (r == 0)
@@ -197,7 +198,7 @@ static int remove_place(struct removal *removal, bool is_recursive, coop_error *
     if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != place->st.st_dev ||
         st.st_ino != place->st.st_ino)
         return place_fail(err, EAGAIN, place->path,
-                          "was exchanged by somebody else meanwhile: look at it and try again");
+                          "was replaced in the meantime: look at it and try again");
     if (unlinkat(parent_fd, name, is_directory ? AT_REMOVEDIR : 0) < 0)
         return errno == ENOTEMPTY && !is_recursive
                    ? place_fail(err, ENOTEMPTY, place->path,

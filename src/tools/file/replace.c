@@ -73,6 +73,9 @@ static int open_draft(const struct place *place, struct draft *draft, coop_error
     int r = choose_name(place, name, err);
     if (r != 0)
         return r;
+    auto_place_lock int lock = place_lock_parent(place, draft->parent_fd, err);
+    if (lock < 0)
+        return lock;
     draft->fd =
         openat(draft->parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (draft->fd < 0)
@@ -146,8 +149,7 @@ static int name_draft(struct draft *draft, const char *name)
 static int by_now(const struct place *place, coop_error **err)
 {
     return place_fail(err, EAGAIN, place->path,
-                      "was changed by somebody else meanwhile: nothing was written, look at it and "
-                      "try again");
+                      "was changed in the meantime: nothing was written; look at it and try again");
 }
 
 static int move_new(const struct place *place, struct draft *draft, const char *name,
@@ -169,7 +171,7 @@ static int move_new(const struct place *place, struct draft *draft, const char *
     }
     if (r == -EEXIST)
         return by_now(place, err);
-    return r < 0 ? place_fail(err, -r, place->path, "cannot be made: %s", strerror(-r)) : 0;
+    return r < 0 ? place_fail(err, -r, place->path, "cannot be created: %s", strerror(-r)) : 0;
 }
 
 /* 1: as choose_name(). */
@@ -201,6 +203,17 @@ static int move_over(const struct place *place, struct draft *draft, const char 
     return 0;
 }
 
+/* The content is there; now the names. 1: as choose_name(). */
+static int move_draft(const struct place *place, struct draft *draft, const char *name,
+                      coop_error **err)
+{
+    auto_place_lock int lock = place_lock_parent(place, draft->parent_fd, err);
+
+    if (lock < 0)
+        return lock;
+    return place->exists ? move_over(place, draft, name, err) : move_new(place, draft, name, err);
+}
+
 static int write_in_place(const struct place *place, const void *bytes, size_t n, coop_error **err)
 {
     auto_close int fd = place_open(place, O_WRONLY | O_TRUNC, 0, err);
@@ -229,7 +242,7 @@ static int check_writable(const struct place *place, coop_error **err)
     return 0;
 }
 
-int replace_file(const struct place *place, const void *bytes, size_t n, coop_error **err)
+int file_replace(const struct place *place, const void *bytes, size_t n, coop_error **err)
 {
     __attribute__((cleanup(draft_done))) struct draft draft = { -1, -1, "" };
     const char *name = NULL;
@@ -248,7 +261,6 @@ int replace_file(const struct place *place, const void *bytes, size_t n, coop_er
     if (r == 0)
         r = keep_face(place, draft.fd, err);
     if (r == 0)
-        r = place->exists ? move_over(place, &draft, name, err)
-                          : move_new(place, &draft, name, err);
+        r = move_draft(place, &draft, name, err);
     return r == 1 ? write_in_place(place, bytes, n, err) : r;
 }

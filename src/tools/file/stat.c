@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 /* RFC 3339, UTC. */

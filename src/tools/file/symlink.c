@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 /* A relative target begins where the link stands. */
@@ -35,7 +35,7 @@ static int check_target(struct places *places, const struct place *place, const 
         r = place_find(places, path.data, PLACE_NAME, &there, err);
     else if (r < 0 && err)
         *err = take_ptr(first);
-    return r < 0 ? fail_within(err, r, "the target of the link must lie inside") : 0;
+    return r < 0 ? fail_within(err, r, "the target of the link must be inside") : 0;
 }
 
 static void write_reply(struct tool_call *call, const struct place *place, const char *target)
@@ -71,11 +71,17 @@ int tool_symlink(struct tool_call *call, coop_error **err)
         r = check_target(call->places, &place, target, err);
     if (r < 0)
         return r;
+    auto_place_lock int lock = place_lock(&place, false, err);
+    if (lock < 0)
+        return lock;
+    r = place_git_new(&place, GIT_SHAPE_LINK, -1, err);
+    if (r < 0)
+        return r;
     auto_close int parent_fd = place_open_parent(&place, &name, err);
     if (parent_fd < 0)
         return parent_fd;
     if (symlinkat(target, parent_fd, name) < 0)
-        return place_fail(err, errno, place.path, "cannot be made: %s", strerror(errno));
+        return place_fail(err, errno, place.path, "cannot be created: %s", strerror(errno));
     write_reply(call, &place, target);
     return 0;
 }

@@ -6,10 +6,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
-#include "tools/make_dir.h"
-#include "tools/place.h"
-#include "tools/replace.h"
+#include "base/json/write.h"
+#include "tools/file/make_dir.h"
+#include "tools/file/replace.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 int tool_write_file(struct tool_call *call, coop_error **err)
@@ -22,15 +22,15 @@ int tool_write_file(struct tool_call *call, coop_error **err)
     int r = 0;
 
     if (tool_flag(call, "create_parents", false))
-        r = make_parents(call->places, path, err);
+        r = make_dir_parents(call->places, path, err);
     if (r == 0)
         r = place_find(call->places, path, PLACE_CHANGE, &place, err);
     if (r == -ENOENT && !tool_flag(call, "create_parents", false))
-        return fail_within(err, r, "create_parents makes missing directories");
+        return fail_within(err, r, "set create_parents to create missing directories");
     if (r == 0 && path[strlen(path) - 1] == '/')
-        r = place_fail(err, EISDIR, path, "names a directory: write the name of a file behind it");
+        r = place_fail(err, EISDIR, path, "names a directory: add the name of a file");
     if (r == 0)
-        r = replace_file(&place, content, n, err);
+        r = file_replace(&place, content, n, err);
     if (r < 0)
         return r;
     buffer_printf(&call->reply->text, "%s %s, %zu bytes.", place.exists ? "Wrote" : "Made",

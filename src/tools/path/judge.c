@@ -1,10 +1,10 @@
 /*
- * place_judge.c - protected names, for the tools as for the box
+ * judge.c - protected names, for the tools as for the box
  *
  * Names are asked about each time, of the rules themselves: a file that is there since a moment ago is
  * hidden from its first moment on. What no name tells (another name of a hidden file, a file that a
  * link called `.env` leads to, git directories of other names) comes from a search of the workspace,
- * the same as before every box: place_search.c.
+ * the same as before every box: tools/path/search.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,23 +16,27 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "policy/path.h"
+#include "plan/secret_hide.h"
+#include "policy/path/path.h"
 #include "policy/protect_path.h"
-#include "tools/place_private.h"
+#include "tools/path/private.h"
 
 const char *place_judge_path(const struct places *places, const struct place_root *root,
-                             const char *below, char space[PLACE_SPACE])
+                             const char *below, char space[PLACE_SPACE], struct place_tree **tree)
 {
     const char *workspace = places->workspace.host;
 
     if (places->on_host || !places->rules || !root->is_protected)
         return NULL;
+    *tree = &places->trees[0];
     if (root == &places->workspace)
         return below;
     (void)snprintf(space, PLACE_SPACE, "%s%s%s", root->host[1] || !*below ? root->host : "",
                    *below ? "/" : "", below);
-    if (!path_is_within(space, workspace))
-        return NULL;
+    if (!path_is_within(space, workspace)) {
+        *tree = root->tree;
+        return root->tree ? below : NULL;
+    }
     space += strlen(workspace);
     return space + (*space == '/');
 }
@@ -109,16 +113,16 @@ int place_judge_refuse(const char *path, const char *pattern, struct origin orig
     if (is_git_config)
         return place_fail(err, EACCES, path,
                           "is git's configuration, which file tools neither read nor write (%s): "
-                          "use git itself, as in 'git config --list'",
+                          "use git itself, for example 'git config --list'",
                           where.data);
     if (is_hidden)
         return place_fail(err, EACCES, path,
-                          "is hidden, because it may hold secrets (%s): do without it, or ask the "
-                          "user for what you need of it",
+                          "is hidden because it may contain secrets (%s): do without it, or ask "
+                          "the user for what you need from it",
                           where.data);
     return place_fail(err, EACCES, path,
-                      "is protected: it may be read but not made, changed, moved or removed (%s); "
-                      "ask the user if it must be",
+                      "is write-protected: it may be read but not created, changed, moved or "
+                      "removed (%s); ask the user if you need to",
                       where.data);
 }
 
@@ -158,41 +162,44 @@ static const struct protect_rule *ask_rules(const struct place *place, const cha
     return protect_path_rule(&question, path);
 }
 
-static int refuse_never(const struct place *place, const struct plan *plan, int rule,
-                        coop_error **err)
+static int refuse_by_write_rule(const struct place *place, const struct plan *plan, int rule,
+                                coop_error **err)
 {
     if (rule == -ENOMEM || rule < 0)
         return fail_no_memory(err);
-    return place_judge_refuse(place->path, plan->never[rule].pattern, plan->never[rule].origin,
-                              false, plan->never[rule].has_gate, err);
+    enum notify_review_kind gate = plan->write_rules[rule].gate;
+    return place_judge_refuse(place->path, plan->write_rules[rule].pattern,
+                              plan->write_rules[rule].origin, false, gate == NOTIFY_GATE_CONFIG,
+                              err);
 }
 
 /* With the lock held. */
-static int ask_never(const struct place *place, const char *path, enum never_act act,
-                     coop_error **err)
+static int ask_write_rules(const struct place *place, struct place_tree *tree, const char *path,
+                           enum write_rule_act act, coop_error **err)
 {
-    const struct never_rules *rules = NULL;
+    const struct write_rules *rules = NULL;
     const struct plan *plan = NULL;
-    int r = place_search_never(place->places, &rules, &plan, err);
+    int r = place_search_write_rules(place->places, tree, &rules, &plan, err);
 
     if (r < 0)
         return r;
-    enum never_kind kind = !place->exists               ? NEVER_KIND_UNKNOWN
-                           : S_ISDIR(place->st.st_mode) ? NEVER_KIND_DIRECTORY
-                                                        : NEVER_KIND_FILE;
-    int rule = place_never(rules, path, act, kind);
-    if (rule == NEVER_NONE)
+    enum write_rule_kind kind = !place->exists               ? WRITE_RULE_KIND_UNKNOWN
+                                : S_ISDIR(place->st.st_mode) ? WRITE_RULE_KIND_DIRECTORY
+                                                             : WRITE_RULE_KIND_FILE;
+    int rule = place_write_rule(rules, path, act, kind);
+    if (rule == WRITE_RULE_NONE)
         return 0;
-    if (act == NEVER_THIS || rule < 0)
-        return refuse_never(place, plan, rule, err);
-    return place_fail(err, EACCES, place->path,
-                      "must stay a directory where it is, or become one: it is on the way to what "
-                      "is protected (rule '%s')",
-                      plan->never[rule].pattern);
+    if (act == WRITE_RULE_THIS || rule < 0)
+        return refuse_by_write_rule(place, plan, rule, err);
+    return place_fail(
+        err, EACCES, place->path,
+        "must be a directory and stay where it is: it leads to a protected path (rule '%s')",
+        plan->write_rules[rule].pattern);
 }
 
 /* With the lock held. */
-static int judge_locked(const struct place *place, const char *path, coop_error **err)
+static int judge_locked(const struct place *place, struct place_tree *tree, const char *path,
+                        coop_error **err)
 {
     struct places *places = place->places;
     bool is_change = place->use == PLACE_CHANGE || place->use == PLACE_NAME;
@@ -201,31 +208,59 @@ static int judge_locked(const struct place *place, const char *path, coop_error 
 
     if (rule)
         return refuse(place->path, rule, rule->action == COOP_PROTECT_HIDE, err);
-    int r = place_search_find(places, path, place->exists ? &place->st : NULL, &found, err);
+    int r = place_search_find(places, tree, path, place->exists ? &place->st : NULL, &found, err);
     if (r > 0 && (found.is_hidden || is_change))
         return refuse(place->path, found.rule, found.is_hidden, err);
-    return r < 0 || !is_change ? (r < 0 ? r : 0) : ask_never(place, path, NEVER_THIS, err);
+    return r < 0 || !is_change ? (r < 0 ? r : 0)
+                               : ask_write_rules(place, tree, path, WRITE_RULE_THIS, err);
+}
+
+/* Of a home that a mount beside the workspace shows. */
+static int judge_home(const struct place *place, coop_error **err)
+{
+    struct places *places = place->places;
+    const struct place_root *root = place->root;
+    char host[PLACE_SPACE];
+
+    if (places->on_host || !places->rules || !root->mount || !root->is_writable ||
+        (place->use != PLACE_CHANGE && place->use != PLACE_NAME))
+        return 0;
+    (void)snprintf(host, sizeof host, "%s%s%s", root->host[1] || !*place->below ? root->host : "",
+                   *place->below ? "/" : "", place->below);
+    const char *path = secret_below_home(host);
+    if (!path || !*path)
+        return 0;
+    (void)pthread_mutex_lock(&places->lock);
+    const struct protect_rule *rule = protect_keeps(places->rules, path, false);
+    if (!rule)
+        rule = protect_keeps(places->rules, path, true);
+    (void)pthread_mutex_unlock(&places->lock);
+    return rule ? refuse(place->path, rule, false, err) : 0;
 }
 
 int place_judge(const struct place *place, coop_error **err)
 {
     struct places *places = place->places;
     char space[PLACE_SPACE];
-    const char *path = place_judge_path(places, place->root, place->below, space);
+    struct place_tree *tree = NULL;
+    const char *path = place_judge_path(places, place->root, place->below, space, &tree);
 
     if (!path)
-        return 0;
+        return judge_home(place, err);
     (void)pthread_mutex_lock(&places->lock);
-    int r = judge_locked(place, path, err);
+    int r = judge_locked(place, tree, path, err);
     (void)pthread_mutex_unlock(&places->lock);
-    return r;
+    if (r == 0 && (place->use == PLACE_CHANGE || place->use == PLACE_NAME))
+        r = place_git_changed(place, err);
+    return r < 0 ? r : judge_home(place, err);
 }
 
 int place_judge_way(struct places *places, const struct place_root *root, const char *path,
                     const char *below, bool is_directory, coop_error **err)
 {
     char space[PLACE_SPACE];
-    const char *inner = place_judge_path(places, root, below, space);
+    struct place_tree *tree = NULL;
+    const char *inner = place_judge_path(places, root, below, space, &tree);
     struct protect_question question = {
         .protect = places->rules,
         .kind = is_directory ? PROTECT_A_DIRECTORY : PROTECT_A_FILE,
@@ -277,15 +312,16 @@ bool place_shows(const struct place *place, const char *below, int directory_fd,
     const struct entry entry = { directory_fd, name };
     struct place_found found;
     char space[PLACE_SPACE];
+    struct place_tree *tree = NULL;
 
     if ((place->root->has_inner || places->roots) && !is_of_mount(place, below))
         return false;
-    const char *path = place_judge_path(places, place->root, below, space);
+    const char *path = place_judge_path(places, place->root, below, space, &tree);
     if (!path)
         return true;
     bool is_asked = is_concerned(places, path);
     (void)pthread_mutex_lock(&places->lock);
-    int r = place_search_find(places, path, NULL, &found, NULL);
+    int r = place_search_find(places, tree, path, NULL, &found, NULL);
     bool shows = (r == 0 || (r > 0 && !found.is_hidden)) &&
                  (!is_asked || is_shown_by_rules(places, path, &entry, is_directory));
     (void)pthread_mutex_unlock(&places->lock);
@@ -296,31 +332,36 @@ bool place_shows(const struct place *place, const char *below, int directory_fd,
 
 int place_may_make(const struct place *place, enum place_new kind, coop_error **err)
 {
-    static const enum never_act asks[] = { [PLACE_NEW_FILE] = NEVER_ON_THE_WAY,
-                                           [PLACE_NEW_DIRECTORY] = NEVER_THIS,
-                                           [PLACE_NEW_LINK] = NEVER_LINK };
+    static const enum write_rule_act asks[] = { [PLACE_NEW_FILE] = WRITE_RULE_ON_THE_WAY,
+                                                [PLACE_NEW_DIRECTORY] = WRITE_RULE_THIS,
+                                                [PLACE_NEW_LINK] = WRITE_RULE_LINK };
+    static const enum git_shape_kind shapes[] = { [PLACE_NEW_FILE] = GIT_SHAPE_OTHER,
+                                                  [PLACE_NEW_DIRECTORY] = GIT_SHAPE_DIRECTORY,
+                                                  [PLACE_NEW_LINK] = GIT_SHAPE_LINK };
     struct places *places = place->places;
     char space[PLACE_SPACE];
-    const char *path = place_judge_path(places, place->root, place->below, space);
+    struct place_tree *tree = NULL;
+    const char *path = place_judge_path(places, place->root, place->below, space, &tree);
 
     if (!path)
         return 0;
     (void)pthread_mutex_lock(&places->lock);
-    int r = ask_never(place, path, asks[kind], err);
+    int r = ask_write_rules(place, tree, path, asks[kind], err);
     (void)pthread_mutex_unlock(&places->lock);
-    return r;
+    return r < 0 ? r : place_git_new(place, shapes[kind], -1, err);
 }
 
 /* With the lock held. */
-static int held(const struct place *place, const char *path, bool is_removing, coop_error **err)
+static int held(const struct place *place, const struct place_tree *tree, const char *path,
+                bool is_removing, coop_error **err)
 {
-    const struct protect_found *found = place_search_held(place->places, path, is_removing);
+    const struct protect_found *found = place_search_held(tree, path, is_removing);
 
     if (!found)
         return 0;
     return place_fail(err, EBUSY, place->path,
                       "cannot be %s, because '%s' in it is protected (rule '%s'): leave it, and "
-                      "deal with the rest of the directory entry by entry",
+                      "handle the other entries one by one",
                       is_removing ? "removed" : "moved", found->path, found->rule->pattern);
 }
 
@@ -331,10 +372,10 @@ static int may_leave(const struct place *place, const char *verb, coop_error **e
         return place_fail(err, EBUSY, place->path,
                           "cannot be %s: something is mounted there in the sandbox's view", verb);
     if (place_roots_holds_limit(place->places, place->root, place->below))
-        return place_fail(err, EBUSY, place->path,
-                          "cannot be %s: it is, or holds, one of the directories these tools are "
-                          "limited to",
-                          verb);
+        return place_fail(
+            err, EBUSY, place->path,
+            "cannot be %s: it is or contains one of the directories these tools are limited to",
+            verb);
     return 0;
 }
 
@@ -342,56 +383,115 @@ int place_may_remove(const struct place *place, coop_error **err)
 {
     struct places *places = place->places;
     char space[PLACE_SPACE];
-    const char *path = place_judge_path(places, place->root, place->below, space);
+    struct place_tree *tree = NULL;
+    const char *path = place_judge_path(places, place->root, place->below, space, &tree);
 
     int r = may_leave(place, "removed", err);
     if (r < 0 || !path || !S_ISDIR(place->st.st_mode))
         return r;
     (void)pthread_mutex_lock(&places->lock);
-    r = place_search_again(places, err);
+    r = place_search_again(places, tree, err);
     if (r == 0)
-        r = held(place, path, true, err);
+        r = held(place, tree, path, true, err);
     (void)pthread_mutex_unlock(&places->lock);
     return r;
 }
 
-/* With the lock held; each path may be NULL: no rules there. */
-static int may_move_locked(const struct place *from, const char *from_path, const struct place *to,
-                           const char *to_path, coop_error **err)
-{
-    const struct never_rules *rules = NULL;
-    const struct plan *plan = NULL;
-    int r = S_ISDIR(from->st.st_mode) ? place_search_again(from->places, err) : 0;
+/* An end of a move, as the rules know it. */
+struct end {
+    const struct place *place;
+    struct place_tree *tree;
+    const char *path; /* NULL: no rules there */
+    char space[PLACE_SPACE];
+};
 
-    if (r == 0 && from_path && S_ISDIR(from->st.st_mode))
-        r = held(from, from_path, false, err);
-    if (r == 0 && from_path)
-        r = ask_never(from, from_path, NEVER_ON_THE_WAY, err);
-    if (r == 0)
-        r = place_search_never(from->places, &rules, &plan, err);
+static void find_end(struct end *end, const struct place *place)
+{
+    end->place = place;
+    end->tree = NULL;
+    end->path = place_judge_path(place->places, place->root, place->below, end->space, &end->tree);
+}
+
+/* What leaves the tree, or comes into it, is compared with a place of no rules. */
+static int ask_moved_in(struct place_tree *tree, const struct end *from, const struct end *to,
+                        coop_error **err)
+{
+    const struct write_rules *rules = NULL;
+    const struct plan *plan = NULL;
+    int r = place_search_write_rules(from->place->places, tree, &rules, &plan, err);
+
     if (r < 0)
         return r;
-    /* What leaves the workspace, or comes into it, is compared with a place of no rules. */
-    int rule = place_never_moved(rules, from_path ? from_path : "\001", to_path ? to_path : "\001",
-                                 from->fd);
-    return rule == NEVER_NONE ? 0 : refuse_never(to, plan, rule, err);
+    int rule = place_write_rule_moved(rules, from->tree == tree ? from->path : "\001",
+                                      to->tree == tree ? to->path : "\001", from->place->fd);
+    return rule == WRITE_RULE_NONE ? 0 : refuse_by_write_rule(to->place, plan, rule, err);
+}
+
+/* With the lock held. */
+static int ask_moved(const struct end *from, const struct end *to, coop_error **err)
+{
+    int r = from->path ? ask_moved_in(from->tree, from, to, err) : 0;
+
+    return r < 0 || !to->path || to->tree == from->tree ? r : ask_moved_in(to->tree, from, to, err);
+}
+
+/* Likewise. */
+static int may_move_locked(const struct end *from, const struct end *to, coop_error **err)
+{
+    struct places *places = from->place->places;
+    bool is_directory = S_ISDIR(from->place->st.st_mode);
+    int r = is_directory && from->path ? place_search_again(places, from->tree, err) : 0;
+
+    if (r == 0 && is_directory && to->path && to->tree != from->tree)
+        r = place_search_again(places, to->tree, err);
+    if (r == 0 && from->path && is_directory)
+        r = held(from->place, from->tree, from->path, false, err);
+    if (r == 0 && from->path)
+        r = ask_write_rules(from->place, from->tree, from->path, WRITE_RULE_ON_THE_WAY, err);
+    return r < 0 ? r : ask_moved(from, to, err);
+}
+
+static int may_be_in_git(const struct place *from, const struct place *to, coop_error **err)
+{
+    bool is_directory = S_ISDIR(from->st.st_mode);
+    return place_git_new(to,
+                         is_directory                ? GIT_SHAPE_DIRECTORY
+                         : S_ISLNK(from->st.st_mode) ? GIT_SHAPE_LINK
+                                                     : GIT_SHAPE_OTHER,
+                         is_directory ? from->fd : -1, err);
 }
 
 int place_may_move(const struct place *from, const struct place *to, coop_error **err)
 {
     struct places *places = from->places;
-    char from_space[PLACE_SPACE];
-    char to_space[PLACE_SPACE];
-    const char *from_path = place_judge_path(places, from->root, from->below, from_space);
-    const char *to_path = place_judge_path(places, to->root, to->below, to_space);
+    struct end source;
+    struct end target;
 
+    find_end(&source, from);
+    find_end(&target, to);
     int r = may_leave(from, "moved", err);
     if (r == 0 && to->exists)
         r = may_leave(to, "replaced", err);
-    if (r < 0 || (!from_path && !to_path))
+    if (r < 0 || (!source.path && !target.path))
         return r;
     (void)pthread_mutex_lock(&places->lock);
-    r = may_move_locked(from, from_path, to, to_path, err);
+    r = may_move_locked(&source, &target, err);
     (void)pthread_mutex_unlock(&places->lock);
-    return r;
+    if (r < 0)
+        return r;
+    return may_be_in_git(from, to, err);
+}
+
+int place_may_still_move(const struct place *from, const struct place *to, coop_error **err)
+{
+    struct places *places = from->places;
+    struct end source;
+    struct end target;
+
+    find_end(&source, from);
+    find_end(&target, to);
+    (void)pthread_mutex_lock(&places->lock);
+    int r = ask_moved(&source, &target, err);
+    (void)pthread_mutex_unlock(&places->lock);
+    return r < 0 ? r : may_be_in_git(from, to, err);
 }

@@ -1,5 +1,5 @@
 /*
- * place_open.c - using what was found
+ * open.c - using what was found
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "tools/place_private.h"
+#include "init/structure_lock.h"
+#include "tools/path/private.h"
 
 const char *place_type(mode_t mode)
 {
@@ -56,9 +57,9 @@ static int make(const struct place *place, int flags, mode_t mode, coop_error **
     int fd = place_roots_open_at(place->root, place->below, flags | O_NOCTTY, mode);
 
     if (fd == -EEXIST || fd == -ELOOP)
-        return place_fail(err, EEXIST, place->path, "exists by now: try again");
+        return place_fail(err, EEXIST, place->path, "was created in the meantime: try again");
     if (fd < 0)
-        return place_fail(err, -fd, place->path, "cannot be made: %s", strerror(-fd));
+        return place_fail(err, -fd, place->path, "cannot be created: %s", strerror(-fd));
     return fd;
 }
 
@@ -99,11 +100,43 @@ int place_open_parent(const struct place *place, const char **name, coop_error *
             "replaced or removed");
     int fd = place_roots_open_at(place->root, directory, O_PATH | O_DIRECTORY, 0);
     if (fd < 0)
-        return place_fail(err, fd == -ELOOP ? EBUSY : -fd, place->path,
-                          "cannot be reached any more: somebody is changing the directories above "
-                          "it, try again");
+        return place_fail(
+            err, fd == -ELOOP ? EBUSY : -fd, place->path,
+            "cannot be reached any more: the directories above it are being changed; try again");
     *name = slash ? slash + 1 : place->below;
     return fd;
+}
+
+int place_lock(const struct place *place, bool is_alone, coop_error **err)
+{
+    return place->places->on_host ? PLACE_UNLOCKED : structure_lock_take(is_alone, err);
+}
+
+void place_unlock(int *lock)
+{
+    if (*lock != PLACE_UNLOCKED)
+        structure_lock_release(lock);
+    *lock = -1;
+}
+
+int place_lock_parent(const struct place *place, int parent_fd, coop_error **err)
+{
+    const char *name = NULL;
+    struct stat before;
+    struct stat now;
+    auto_place_lock int lock = place_lock(place, false, err);
+    auto_close int fd = lock < 0 ? -1 : place_open_parent(place, &name, err);
+
+    if (lock < 0 || fd < 0)
+        return lock < 0 ? lock : fd;
+    if (fstat(parent_fd, &before) < 0 || fstat(fd, &now) < 0)
+        return fail(err, errno, "look at the directory of '%s'", place->path);
+    if (before.st_dev != now.st_dev || before.st_ino != now.st_ino)
+        return place_fail(err, EAGAIN, place->path,
+                          "is now in another directory, which was put there in the meantime: "
+                          "nothing was written; try again");
+    int r = place_git_changed(place, err);
+    return r < 0 ? r : take_fd(&lock);
 }
 
 int place_beside(const struct place *place, const char *name, struct place *out, coop_error **err)

@@ -18,9 +18,10 @@
 #include "base/buffer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "jail/record_host.h"
-#include "policy/path.h"
-#include "tools/place_private.h"
+#include "plan/workspace_check.h"
+#include "policy/path/path.h"
+#include "supervise/denial/denial_host.h"
+#include "tools/path/private.h"
 
 #define MAX_LINKS 40
 #define TRIES     100 /* while somebody exchanges names under our feet */
@@ -35,6 +36,7 @@ int places_new(const struct places_options *options, struct places **out, coop_e
         return fail_no_memory(err);
     places->policy = options->policy;
     places->on_host = options->on_host;
+    places->takes_own_path = options->takes_own_path;
     int r = -pthread_mutex_init(&places->lock, NULL);
     places->has_lock = r == 0;
     if (r < 0)
@@ -57,7 +59,8 @@ void places_free(struct places *places)
 {
     if (!places)
         return;
-    place_search_free(places->search);
+    for (size_t i = 0; i < places->n_trees; i++)
+        place_search_free(places->trees[i].search);
     protect_free(places->rules);
     place_roots_done(places);
     if (places->has_lock)
@@ -109,10 +112,10 @@ static int fail_at(const struct walk *walk, int r, const char *path, coop_error 
 /* Then it is the box's view that lacks it, and whoever asked may mean the host's. */
 static bool host_has(const struct walk *walk, const char *path)
 {
-    struct record_host host = { .policy = walk->places->policy };
-    bool has = record_host_permits(&host, RECORD_READ, path, false, false);
+    struct denial_host host = { .policy = walk->places->policy };
+    bool has = denial_host_permits(&host, DENIAL_READ, path, false, false);
 
-    record_host_done(&host);
+    denial_host_done(&host);
     return has;
 }
 
@@ -122,11 +125,11 @@ static int absent(const struct walk *walk, const struct place_root *root, const 
     int r;
 
     if (may_be_absent(walk) && !is_last)
-        r = place_fail(err, ENOENT, path, "does not exist: make the directory first");
+        r = place_fail(err, ENOENT, path, "does not exist: create the directory first");
     else if (root == &walk->places->tmp && host_has(walk, path))
-        r = place_fail(err, ENOENT, path,
-                       "does not exist: the sandbox has a '/tmp' of its own, and what the host has "
-                       "in its is not in the sandbox's view");
+        r = place_fail(
+            err, ENOENT, path,
+            "does not exist: the sandbox has its own '/tmp' and does not show the host's");
     else
         r = place_fail(err, ENOENT, path, "does not exist");
 
@@ -175,12 +178,11 @@ static int arrive(struct walk *walk, const char *path, const struct place_root *
     if (is_change && !root->is_writable)
         r = root == &walk->places->tools
                 ? place_fail(err, EACCES, path,
-                             "is one of the host's programs and settings, which can only be read: "
+                             "belongs to the host's programs and settings, which are read-only: "
                              "write in '%s'",
                              walk->places->view)
                 : place_fail(err, EACCES, path,
-                             "is in a part of the view that can only be read: write elsewhere in "
-                             "'%s'",
+                             "is in a read-only part of the view: write elsewhere in '%s'",
                              walk->places->view);
     if (r == 0)
         r = place_judge(out, err);
@@ -224,7 +226,8 @@ static int go_on_at(struct walk *walk, const char *text, size_t n, coop_error **
     if (walk->n_links++ == MAX_LINKS)
         return place_fail(err, ELOOP, walk->asked, "goes through more than %d links", MAX_LINKS);
     if (walk->rest.length + n > 4 * PATH_MAX)
-        return place_fail(err, ENAMETOOLONG, walk->asked, "becomes too long by its links");
+        return place_fail(err, ENAMETOOLONG, walk->asked,
+                          "becomes too long when its links are followed");
     buffer_append(&rest, text, n);
     buffer_append_char(&rest, '/');
     if (walk->rest.length > 0)
@@ -401,6 +404,29 @@ static char *whole_path(const struct places *places, const char *path)
     return buffer_take_string(&whole);
 }
 
+/* People and their tools name files as the host has them. Where the view has something of that name the
+ * path means that. */
+static char *from_own_path(const struct places *places, char *whole)
+{
+    const char *host = places->workspace.host;
+
+    if (!whole || places->on_host || !places->takes_own_path || places->policy->root ||
+        strcmp(host, places->view) == 0 || !path_is_within(whole, host))
+        return whole;
+    enum view_what what = view_find(places->index, whole).what;
+    if (what != VIEW_NOTHING && what != VIEW_IS_OWN)
+        return whole;
+    const char *below = whole + strlen(host);
+    char *mapped = *below ? path_join(places->view, below + 1) : strdup(places->view);
+    free(whole);
+    return mapped;
+}
+
+char *places_path(const struct places *places, const char *path)
+{
+    return from_own_path(places, whole_path(places, path));
+}
+
 static bool ends_as_directory(const char *path)
 {
     size_t n = strlen(path);
@@ -414,11 +440,19 @@ int place_find(struct places *places, const char *path, enum place_use use, stru
     *out = (struct place){ .fd = -1, .root_fd = -1 };
     if (!*path)
         return fail_kind(err, COOP_ERROR_SYSTEM, ENOENT, "the path is empty");
-    auto_free char *whole = whole_path(places, path);
+    auto_free char *whole = places_path(places, path);
     if (!whole)
         return fail_no_memory(err);
     if (strlen(whole) >= PATH_MAX)
         return place_fail(err, ENAMETOOLONG, "the path", "is longer than %d bytes", PATH_MAX - 1);
+    /* A name of the box's own may have come into a root since: then no command is run either. */
+    if (!places->on_host && places->policy->root) {
+        int checked =
+            workspace_check(places->policy, places->workspace.fd, places->workspace.host, err);
+
+        if (checked < 0)
+            return checked;
+    }
     struct walk walk = { .places = places,
                          .use = use,
                          .asked = whole,
@@ -430,7 +464,7 @@ int place_find(struct places *places, const char *path, enum place_use use, stru
         r = walk_all(&walk, whole, err);
     }
     if (r == -EAGAIN)
-        r = place_fail(err, EBUSY, path, "is being changed all the time: try again");
+        r = place_fail(err, EBUSY, path, "keeps changing: try again");
     buffer_done(&walk.done);
     buffer_done(&walk.rest);
     if (r < 0)

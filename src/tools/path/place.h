@@ -19,10 +19,12 @@
 #pragma once
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
 #include "coop/error.h"
+#include "init/git_shape.h"
 #include "policy/policy.h"
 
 struct places; /* of one set of tools: roots of the mounts, opened once; any thread may use it */
@@ -35,6 +37,7 @@ struct places_options {
     const char *view;      /* where the box shows it; NULL: where the policy says */
     const char *directory; /* of relative paths, in the view; NULL: the workspace */
     bool on_host;
+    bool takes_own_path; /* the workspace's path on the host means the workspace, too */
     int tmp_fd;
     const char *const
         *roots; /* NULL-ended host directories: nothing else is there; NULL: no limit */
@@ -42,6 +45,13 @@ struct places_options {
 /* Borrows the policy, and tmp_fd, until places_free(); copies the rest. */
 int places_new(const struct places_options *options, struct places **out, coop_error **err);
 void places_free(struct places *places); /* NULL is fine */
+
+/* Whether another directory is at the workspace's path now: it was deleted and made anew. */
+bool places_are_stale(const struct places *places);
+
+/* A path as somebody wrote it, as the tools see it: absolute, and what lies in the workspace on the host is
+ * at its place in the view, where the options say so. The caller's to free; NULL: out of memory. */
+char *places_path(const struct places *places, const char *path);
 
 enum place_use {
     PLACE_READ,   /* it exists and is read */
@@ -77,6 +87,19 @@ int place_open(const struct place *place, int flags, mode_t mode, coop_error **e
  * -EBUSY for the root of a mount, which has none. */
 int place_open_parent(const struct place *place, const char **name, coop_error **err);
 
+/*
+ * Others change the workspace too. From place_lock() until it is released no box and no file tool makes
+ * a name or moves a directory to a stricter place, so what was decided for a path holds for the
+ * directory that place_open_parent() then opens by it. `is_alone` for moving a directory. A descriptor
+ * (init/structure_lock.h), or -EBUSY; on the host, where nothing is refused, PLACE_UNLOCKED.
+ */
+int place_lock(const struct place *place, bool is_alone, coop_error **err);
+/* The same, if the directory that was opened before is still the one that holds the place; -EAGAIN. */
+int place_lock_parent(const struct place *place, int parent_fd, coop_error **err);
+#define PLACE_UNLOCKED  INT_MAX
+#define auto_place_lock __attribute__((cleanup(place_unlock)))
+void place_unlock(int *lock);
+
 /* Another name in the same directory, as if it had been found for PLACE_NAME and were not there. */
 int place_beside(const struct place *place, const char *name, struct place *out, coop_error **err);
 
@@ -94,8 +117,17 @@ enum place_new { PLACE_NEW_FILE, PLACE_NEW_DIRECTORY, PLACE_NEW_LINK };
 int place_may_make(const struct place *place, enum place_new kind, coop_error **err);
 /* Whether it may be moved there: with what is in it, and what that would become. */
 int place_may_move(const struct place *from, const struct place *to, coop_error **err);
+/* The same once more for what is in it, with the lock: it may have got something since. */
+int place_may_still_move(const struct place *from, const struct place *to, coop_error **err);
 /* Whether it may be removed with everything in it. */
 int place_may_remove(const struct place *place, coop_error **err);
+
+/* Git directories of any name, asked once more with the lock held: a file that is written, and what comes
+ * to a name; `moved_fd` of a directory
+ * that was elsewhere, or -1. */
+int place_git_changed(const struct place *place, coop_error **err);
+int place_git_new(const struct place *place, enum git_shape_kind kind, int moved_fd,
+                  coop_error **err);
 
 /* "'PATH' SENTENCE", the path made printable; the kind is COOP_ERROR_DENIED for EACCES and EBUSY. */
 int place_fail(coop_error **err, int errnum, const char *path, const char *format, ...)
@@ -104,5 +136,5 @@ int place_fail(coop_error **err, int errnum, const char *path, const char *forma
 /* "file", "directory", "link", "fifo", "socket", "device". */
 const char *place_type(mode_t mode);
 
-/* Where the box shows the workspace. */
-const char *places_view(const struct places *places);
+/* Its path on the host, to be freed; NULL: it has none there, or no memory. */
+char *place_host(const struct place *place);

@@ -1,4 +1,4 @@
-#include "tools/place.h"
+#include "tools/path/place.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -165,7 +165,7 @@ TEST(absent_names_are_for_those_who_make)
     world_open();
     CHECK(use("a/new", PLACE_READ) == -ENOENT);
     CHECK(use("no/new", PLACE_CHANGE) == -ENOENT);
-    CHECK(strstr(said, "make the directory first"));
+    CHECK(strstr(said, "create the directory first"));
     CHECK(find("link", PLACE_CHANGE, &place) == 0 && !place.exists);
     CHECK_STR(place.path, "/work/a/new");
     auto_close int fd = place_open(&place, O_WRONLY | O_CREAT | O_EXCL, 0644, &err);
@@ -187,7 +187,7 @@ TEST(binds_show_directories_and_single_files)
     CHECK_STR(text_of("to-data"), "bound");
     CHECK_STR(text_of("/data/../one"), "single");
     CHECK(use("/data/new", PLACE_CHANGE) == -EACCES);
-    CHECK(strstr(said, "can only be read"));
+    CHECK(strstr(said, "read-only"));
     CHECK(use("/one", PLACE_CHANGE) == 0);
     CHECK_STR(text_of("/one/x"), "-20");
 }
@@ -230,7 +230,7 @@ TEST(programs_of_the_host_are_read_only)
     CHECK(use("/usr/bin/env", PLACE_READ) == 0);
     CHECK(use("/bin/sh", PLACE_READ) == 0);
     CHECK(use("/usr/new", PLACE_CHANGE) == -EACCES);
-    CHECK(strstr(said, "can only be read"));
+    CHECK(strstr(said, "read-only"));
 }
 
 TEST(tmp_is_the_one_that_was_handed_over)
@@ -263,7 +263,7 @@ TEST(what_only_the_host_has_in_its_tmp_is_said_to_be_there)
     world_directory("tmp/mine");
     world_open();
     CHECK_STR(text_of(path), ABSENT);
-    CHECK(strstr(said, "has a '/tmp' of its own"));
+    CHECK(strstr(said, "has its own '/tmp'"));
     CHECK(use(path, PLACE_CHANGE) == 0);
     CHECK(unlink(path) == 0);
     CHECK_STR(text_of(path), ABSENT);
@@ -276,9 +276,7 @@ TEST(a_root_is_the_workspace_itself)
 {
     world_begin();
     world_directory("work/src");
-    world_directory("work/usr");
     world_file("work/src/a", "of the root");
-    world_file("work/usr/a", "covered");
     world_link("/src/a", "work/link");
     CHECK(coop_policy_set_root(world_policy, world_host("work"), false, NULL) == 0);
     world_open();
@@ -289,6 +287,8 @@ TEST(a_root_is_the_workspace_itself)
     CHECK_STR(canonical("/"), "/");
     CHECK(use("/new", PLACE_CHANGE) == 0);
     CHECK(use("/../new", PLACE_CHANGE) == 0);
+    world_directory("work/lib"); /* as for commands, which would not see it */
+    CHECK(use("/src/a", PLACE_READ) == -EEXIST);
 }
 
 TEST(a_read_only_root_cannot_be_written)
@@ -481,7 +481,7 @@ TEST(git_is_kept)
     world_file("work/.git/HEAD", "ref: refs/heads/main\n");
     world_open();
     CHECK(use(".git/hooks/pre-commit", PLACE_CHANGE) == -EACCES);
-    CHECK(strstr(said, "is protected") && strstr(said, "'.git/hooks'"));
+    CHECK(strstr(said, "is write-protected") && strstr(said, "'.git/hooks'"));
     CHECK(use(".git/hooks", PLACE_NAME) == -EACCES);
     CHECK(use(".git", PLACE_NAME) == -EACCES);
     CHECK_STR(text_of(".git/config"), NO_ACCESS);
@@ -573,6 +573,44 @@ TEST(names_on_the_way_to_what_is_protected_stay_directories)
     CHECK(find("plain", PLACE_NAME, &place) == 0);
     CHECK(place_may_make(&place, PLACE_NEW_FILE, NULL) == 0);
     CHECK(place_may_make(&place, PLACE_NEW_LINK, NULL) == 0);
+}
+
+/* 0, or why the name cannot be written, or made as such. */
+static int may_make(const char *path, enum place_new kind)
+{
+    auto_place struct place place = { .fd = -1 };
+    int r = find(path, PLACE_NAME, &place);
+
+    return r < 0 ? r : place_may_make(&place, kind, NULL);
+}
+
+TEST(a_git_directory_needs_no_name)
+{
+    world_begin();
+    world_directory("work/d");
+    world_directory("work/d/objects");
+    world_directory("work/tree");
+    world_directory("work/tree/.git");
+    world_directory("work/tree/refs");
+    world_directory("work/new");
+    world_directory("work/new/refs");
+    world_file("work/new/config", "x");
+    world_open();
+    CHECK(may_make("d/config", PLACE_NEW_FILE) == 0);
+    CHECK(may_make("d/logs", PLACE_NEW_LINK) == 0);
+    CHECK(may_make("d/refs", PLACE_NEW_LINK) == -EACCES);
+    CHECK(may_make("d/refs", PLACE_NEW_DIRECTORY) == 0);
+    CHECK(may_make("tree/objects", PLACE_NEW_DIRECTORY) == -EACCES); /* beside a .git */
+    CHECK(may_make("new/objects", PLACE_NEW_DIRECTORY) == -EACCES);  /* nobody has looked */
+    world_directory("work/d/refs");
+    world_directory("work/d/hooks");
+    CHECK(may_make("d/config", PLACE_NEW_FILE) == -EACCES);
+    CHECK(may_make("d/hooks/pre-commit", PLACE_NEW_FILE) == -EACCES);
+    CHECK(may_make("d/hooks/x.sample", PLACE_NEW_FILE) == 0);
+    CHECK(may_make("d/HEAD", PLACE_NEW_FILE) == 0);
+    CHECK(may_make("d/index", PLACE_NEW_LINK) == -EACCES);
+    CHECK(may_make("d/refs/x", PLACE_NEW_LINK) == -EACCES);
+    CHECK(may_make("x", PLACE_NEW_LINK) == 0);
 }
 
 static int may_move(const char *from, const char *to)

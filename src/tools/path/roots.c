@@ -1,5 +1,5 @@
 /*
- * place_roots.c - the mounts of the view, each opened once
+ * roots.c - the mounts of the view, each opened once
  *
  * The workspace, the binds of the policy, the host's programs (beneath the host's root, but only
  * where the view says so) and the box's /tmp. The rest of a box is made for each command, and ends
@@ -16,11 +16,14 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/printable.h"
-#include "plan/git_layout.h"
-#include "policy/path.h"
+#include "init/structure_lock.h"
+#include "plan/workspace_check.h"
+#include "policy/path/path.h"
+#include "policy/secret_places.h"
+#include "survey/git_layout.h"
 #include "sys/kernel.h"
 #include "sys/raw.h"
-#include "tools/place_private.h"
+#include "tools/path/private.h"
 
 #define TRIES 64 /* of openat2(), while somebody renames */
 
@@ -82,14 +85,16 @@ static char *name_of(int fd)
     return strdup(path);
 }
 
-static int open_root(struct place_root *root, const char *source, coop_error **err)
+static int open_root(struct place_root *root, struct sources *sources, const char *what,
+                     const char *source, coop_error **err)
 {
     struct stat st;
-    int fd = open(source, O_PATH | O_CLOEXEC);
+    int fd = sources_open(sources, what, source, err);
 
-    if (fd < 0 || fd_lift(&fd) < 0 || fstat(fd, &st) < 0) {
-        int r =
-            place_fail(err, errno, source, "cannot be opened for the tools: %s", strerror(errno));
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0) {
+        int r = fail(err, errno, "look at %s '%s'", what, source);
 
         close_fd(&fd);
         return r;
@@ -113,12 +118,22 @@ static bool is_of_workspace(const struct places *places, const struct place_root
            (path_is_within(root->host, workspace) || path_is_within(workspace, root->host));
 }
 
-static int open_binds(struct places *places, coop_error **err)
+/* As plan/protect_binds.c. */
+static bool is_searched(const struct places *places, const struct place_root *root)
+{
+    return root->is_directory && !root->mount->is_store && !secret_is_system(root->host) &&
+           !path_is_within(root->host, places->workspace.host);
+}
+
+static int open_binds(struct places *places, struct sources *sources, coop_error **err)
 {
     const coop_policy *policy = places->policy;
 
     places->binds = calloc(policy->n_mounts + 1, sizeof *places->binds);
-    if (!places->binds)
+    places->trees = calloc(policy->n_mounts + 1, sizeof *places->trees);
+    if (places->trees)
+        places->trees[places->n_trees++].fd = places->workspace.fd;
+    if (!places->binds || !places->trees)
         return fail_no_memory(err);
     for (size_t i = 0; i < policy->n_mounts; i++) {
         const struct policy_mount *mount = &policy->mounts[i];
@@ -129,11 +144,15 @@ static int open_binds(struct places *places, coop_error **err)
         root->fd = -1;
         root->mount = mount;
         places->n_binds++;
-        int r = open_root(root, mount->source, err);
+        int r = open_root(root, sources, "the mount source", mount->source, err);
         if (r < 0)
             return r;
         root->is_writable = !mount->read_only;
-        root->is_protected = is_of_workspace(places, root);
+        if (is_searched(places, root)) {
+            root->tree = &places->trees[places->n_trees++];
+            *root->tree = (struct place_tree){ .fd = root->fd, .is_beside = true };
+        }
+        root->is_protected = root->tree || is_of_workspace(places, root);
         root->has_inner = true;
     }
     return 0;
@@ -199,10 +218,42 @@ static int copy_roots(struct places *places, const char *const *roots, coop_erro
     return 0;
 }
 
+/* For the root of the host, whose path has no links. */
+static int open_host(struct place_root *root, coop_error **err)
+{
+    struct sources sources = { .workspace_fd = -1, .git_fd = -1 };
+
+    return open_root(root, &sources, "the root", "/", err);
+}
+
+static int open_in_box(struct places *places, const struct places_options *options,
+                       coop_error **err)
+{
+    struct sources sources = { .policy = places->policy, .workspace_fd = -1, .git_fd = -1 };
+    int r = open_root(&places->workspace, &sources, "the workspace", options->workspace, err);
+
+    sources_done(&sources);
+    if (r == 0 && !places->workspace.is_directory)
+        r = place_fail(err, ENOTDIR, options->workspace, "is not a directory");
+    if (r == 0)
+        r = workspace_check(places->policy, places->workspace.fd, places->workspace.host, err);
+    if (r == 0)
+        r = workspace_check_index(places->policy, places->workspace.fd, places->workspace.host,
+                                  err);
+    if (r < 0)
+        return r;
+    sources.workspace_fd = places->workspace.fd;
+    r = open_host(&places->tools, err);
+    if (r == 0)
+        r = open_binds(places, &sources, err);
+    sources_done(&sources);
+    return r;
+}
+
 static int open_on_host(struct places *places, const struct places_options *options,
                         coop_error **err)
 {
-    int r = open_root(&places->tools, "/", err);
+    int r = open_host(&places->tools, err);
 
     places->tools.is_writable = !places->policy || !places->policy->read_only;
     places->view = strdup(options->workspace);
@@ -211,20 +262,32 @@ static int open_on_host(struct places *places, const struct places_options *opti
     return r < 0 ? r : choose_directory(places, options->directory, err);
 }
 
-int place_roots_open(struct places *places, const struct places_options *options, coop_error **err)
+/* Directories that these tools may write stay where they are as long. */
+static int mark_roots(struct places *places, coop_error **err)
+{
+    places->marks.fds = calloc(places->n_binds + 1, sizeof *places->marks.fds);
+    if (!places->marks.fds)
+        return fail_no_memory(err);
+    for (size_t i = 0; i <= places->n_binds; i++) {
+        const struct place_root *root = i > 0 ? &places->binds[i - 1] : &places->workspace;
+        int fd = !root->is_writable || !root->is_directory ? -EACCES : root_mark(root->fd, ".");
+
+        if (fd >= 0)
+            places->marks.fds[places->marks.n++] = fd;
+        else if (fd != -EACCES)
+            return fail(err, -fd, "mark '%s' as a directory of these tools", root->host);
+    }
+    return 0;
+}
+
+static int open_roots(struct places *places, const struct places_options *options, coop_error **err)
 {
     places->workspace.fd = places->tools.fd = places->tmp.fd = -1;
     int r = copy_roots(places, options->roots, err);
     if (r == 0 && places->on_host)
         return open_on_host(places, options, err);
     if (r == 0)
-        r = open_root(&places->workspace, options->workspace, err);
-    if (r == 0 && !places->workspace.is_directory)
-        r = place_fail(err, ENOTDIR, options->workspace, "is not a directory");
-    if (r == 0)
-        r = open_root(&places->tools, "/", err);
-    if (r == 0)
-        r = open_binds(places, err);
+        r = open_in_box(places, options, err);
     if (r == 0)
         r = choose_view(places, options, err);
     if (r == 0)
@@ -243,7 +306,15 @@ int place_roots_open(struct places *places, const struct places_options *options
                                            .is_directory = true,
                                            .is_writable = true,
                                            .has_inner = places->policy->n_mounts > 0 };
-    return 0;
+    return mark_roots(places, err);
+}
+
+/* Opened and marked in one step: nobody moves them in between. */
+int place_roots_open(struct places *places, const struct places_options *options, coop_error **err)
+{
+    auto_structure_lock int lock = places->on_host ? -1 : structure_lock_take(false, err);
+
+    return lock < 0 && !places->on_host ? lock : open_roots(places, options, err);
 }
 
 void place_roots_done(struct places *places)
@@ -254,11 +325,13 @@ void place_roots_done(struct places *places)
     }
     for (size_t i = 0; i < places->n_roots; i++)
         free(places->roots[i]);
+    root_marks_done(&places->marks);
     close_fd(&places->workspace.fd);
     close_fd(&places->tools.fd);
     free(places->workspace.host);
     free(places->tools.host);
     free(places->binds);
+    free(places->trees);
     free(places->roots);
     view_index_free(places->index);
     free(places->view);
@@ -268,9 +341,15 @@ void place_roots_done(struct places *places)
 
 /* ---- looking up */
 
-const char *places_view(const struct places *places)
+bool places_are_stale(const struct places *places)
 {
-    return places->view;
+    const struct place_root *workspace = &places->workspace;
+    struct stat was;
+    struct stat now;
+
+    return workspace->fd >= 0 && fstat(workspace->fd, &was) == 0 &&
+           lstat(workspace->host, &now) == 0 &&
+           (was.st_dev != now.st_dev || was.st_ino != now.st_ino);
 }
 
 static const struct place_root *root_of(const struct places *places, const struct view_place *place)
@@ -285,6 +364,16 @@ static void print_host(const struct place_root *root, const char *below, char ou
 {
     (void)snprintf(out, 2 * PATH_MAX, "%s%s%s", root->host[1] || !*below ? root->host : "",
                    *below ? "/" : "", below);
+}
+
+char *place_host(const struct place *place)
+{
+    char host[2 * PATH_MAX];
+
+    if (!place->root->host)
+        return NULL;
+    print_host(place->root, place->below, host);
+    return strdup(host);
 }
 
 /* Where tools are limited to some directories, what leads there can still be passed. */
@@ -399,12 +488,12 @@ int place_roots_refuse(const struct places *places, const char *path, coop_error
                           place.mount->target);
     case VIEW_IS_TMPFS:
         return place_fail(err, EACCES, path,
-                          "is in '%s', which every command has for itself and which ends with it: "
-                          "use bash for it, or a path in '%s'",
+                          "is in '%s', which is private to each command and ends with it: use "
+                          "bash, or a path in '%s'",
                           place.mount->target, places->view);
     case VIEW_IS_OWN:
         return place_fail(err, EACCES, path,
-                          "is made for each command by itself: use bash for it, or a path in '%s'",
+                          "is created separately for each command: use bash, or a path in '%s'",
                           places->view);
     case VIEW_IS_WORKSPACE:
     case VIEW_IS_BIND:
@@ -417,10 +506,10 @@ int place_roots_refuse(const struct places *places, const char *path, coop_error
     const char *left = places->policy->restrict_to;
     if (left && path_is_within(path, places->view))
         return place_fail(err, EACCES, path,
-                          "is outside the directories these tools are limited to: of the workspace "
-                          "only '%s%s' is there",
+                          "is outside the directories these tools are limited to: only '%s%s' of "
+                          "the workspace is available",
                           places->view[1] ? places->view : "", left);
     return place_fail(err, EACCES, path,
-                      "is not in the sandbox's view: files of the project are in '%s'",
+                      "is not in the sandbox's view: the project's files are in '%s'",
                       places->view);
 }

@@ -1,9 +1,9 @@
 /*
- * place_search.c - what there is to protect in the workspace, searched as before every box
+ * search.c - what there is to protect in a tree, searched as before every box
  *
  * The search is remembered. It is made again when it is old, measured by what it costs, and whenever
  * there is reason to doubt it: a file with several names that has changed since may have got one of
- * them since. If it fails, nothing in the workspace can be reached: half a search protects nothing.
+ * them since. If it fails, nothing in the tree can be reached: half a search protects nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "plan/door_rules.h"
-#include "plan/protect_never.h"
-#include "policy/glob_pack.h"
-#include "tools/place_private.h"
+#include "glob/pack.h"
+#include "plan/protect_write_rules.h"
+#include "plan/rules/packed.h"
+#include "tools/path/private.h"
 
 #define LIFE_NS   INT64_C(2000000000)
 #define LIFE_COST 20                /* times what the search took */
@@ -25,7 +25,7 @@
 struct place_search {
     struct protect_scan scan;
     struct plan plan; /* holds the patterns of what nobody may make, and nothing else */
-    struct never_rules never;
+    struct write_rules write_rules;
     const struct protect_found **by_path, **by_inode;
     int64_t looked_at_ns; /* when it began, as files count time */
     int64_t good_until_ns;
@@ -90,47 +90,54 @@ static int index_found(struct place_search *search, coop_error **err)
     return 0;
 }
 
-/* Patterns are relative to the workspace, as if it were "/". */
+/* Patterns are relative to the tree, as if it were "/". */
 static int take_patterns(struct places *places, struct place_search *search, coop_error **err)
 {
-    struct door_rules_header header;
+    struct packed_rules_header header;
 
     search->plan.policy = places->policy;
     search->plan.tier = COOP_TIER_FULL;
-    protect_never(&search->plan, places->rules, &search->scan, "/", -1);
-    int r = plan_door_rules(&search->plan, protect_ignores_case(places->rules), err);
+    protect_write_rules(&search->plan, places->rules, &search->scan, "/", -1);
+    int r = plan_packed_rules(&search->plan, protect_ignores_case(places->rules), err);
     if (r < 0 || search->plan.failed)
         return r < 0 ? r : fail_no_memory(err);
-    if (!search->plan.door_rules)
+    if (!search->plan.packed_rules)
         return 0;
-    memcpy(&header, search->plan.door_rules, sizeof header);
-    void *patterns = search->plan.door_rules + header.patterns_at;
+    memcpy(&header, search->plan.packed_rules, sizeof header);
+    void *patterns = search->plan.packed_rules + header.patterns_at;
     glob_unpack(patterns);
-    search->never = (struct never_rules){
+    search->write_rules = (struct write_rules){
         .patterns = patterns,
         .n = header.n_rules,
         .exceptions = header.exceptions_at
-                          ? (const void *)(search->plan.door_rules + header.exceptions_at)
+                          ? (const void *)(search->plan.packed_rules + header.exceptions_at)
                           : NULL,
     };
     return 0;
 }
 
 /* Where a directory turns out to ignore case, the rules must too: as plan/protect.c. */
-static int scan(struct places *places, struct place_search *search, coop_error **err)
+static int scan(struct places *places, const struct place_tree *tree, struct place_search *search,
+                coop_error **err)
 {
-    const struct protect_scan_options options = { .cache_directory =
-                                                      protect_cache_directory(&search->plan) };
-    int r = protect_scan(places->workspace.fd, places->rules, &options, &search->scan, err);
+    const struct protect_scan_options options = {
+        .cache_directory = protect_cache_directory(&search->plan),
+        .is_beside = tree->is_beside,
+    };
+    int r = protect_scan(tree->fd, places->rules, &options, &search->scan, err);
 
     if (r < 0 || protect_ignores_case(places->rules) || !search->scan.ignores_case)
         return r;
     protect_scan_done(&search->scan);
     protect_ignore_case(places->rules);
-    return protect_scan(places->workspace.fd, places->rules, &options, &search->scan, err);
+    for (size_t i = 0; i < places->n_trees; i++)
+        if (places->trees[i].search)
+            places->trees[i].search->good_until_ns = 0;
+    return protect_scan(tree->fd, places->rules, &options, &search->scan, err);
 }
 
-static int look(struct places *places, struct place_search **out, coop_error **err)
+static int look(struct places *places, const struct place_tree *tree, struct place_search **out,
+                coop_error **err)
 {
     struct place_search *search = calloc(1, sizeof *search);
     int64_t began = now_ns(CLOCK_MONOTONIC);
@@ -138,14 +145,15 @@ static int look(struct places *places, struct place_search **out, coop_error **e
     if (!search)
         return fail_no_memory(err);
     search->looked_at_ns = now_ns(CLOCK_REALTIME);
-    int r = scan(places, search, err);
+    int r = scan(places, tree, search, err);
     if (r == 0)
         r = index_found(search, err);
     if (r == 0)
         r = take_patterns(places, search, err);
     if (r < 0) {
         place_search_free(search);
-        return fail_within(err, r, "search the workspace for protected names");
+        return fail_within(err, r, "search the %s for protected names",
+                           tree->is_beside ? "mount" : "workspace");
     }
     int64_t ended = now_ns(CLOCK_MONOTONIC);
     search->good_until_ns = ended + LIFE_NS + LIFE_COST * (ended - began);
@@ -153,34 +161,35 @@ static int look(struct places *places, struct place_search **out, coop_error **e
     return 0;
 }
 
-int place_search_again(struct places *places, coop_error **err)
+int place_search_again(struct places *places, struct place_tree *tree, coop_error **err)
 {
     struct place_search *search = NULL;
-    int r = look(places, &search, err);
+    int r = look(places, tree, &search, err);
 
     if (r < 0)
         return r;
-    place_search_free(places->search);
-    places->search = search;
+    place_search_free(tree->search);
+    tree->search = search;
     return 0;
 }
 
-static int refresh(struct places *places, coop_error **err)
+static int refresh(struct places *places, struct place_tree *tree, coop_error **err)
 {
-    if (places->search && now_ns(CLOCK_MONOTONIC) < places->search->good_until_ns)
+    if (tree->search && now_ns(CLOCK_MONOTONIC) < tree->search->good_until_ns)
         return 0;
-    return place_search_again(places, err);
+    return place_search_again(places, tree, err);
 }
 
-int place_search_never(struct places *places, const struct never_rules **rules,
-                       const struct plan **plan, coop_error **err)
+int place_search_write_rules(struct places *places, struct place_tree *tree,
+                             const struct write_rules **rules, const struct plan **plan,
+                             coop_error **err)
 {
-    int r = refresh(places, err);
+    int r = refresh(places, tree, err);
 
     if (r < 0)
         return r;
-    *rules = &places->search->never;
-    *plan = &places->search->plan;
+    *rules = &tree->search->write_rules;
+    *plan = &tree->search->plan;
     return 0;
 }
 
@@ -291,16 +300,16 @@ static bool is_doubtful(const struct place_search *search, const char *path, con
                search->looked_at_ns - SETTLE_NS;
 }
 
-int place_search_find(struct places *places, const char *path, const struct stat *st,
-                      struct place_found *out, coop_error **err)
+int place_search_find(struct places *places, struct place_tree *tree, const char *path,
+                      const struct stat *st, struct place_found *out, coop_error **err)
 {
-    int r = refresh(places, err);
+    int r = refresh(places, tree, err);
 
-    if (r == 0 && is_doubtful(places->search, path, st))
-        r = place_search_again(places, err);
+    if (r == 0 && is_doubtful(tree->search, path, st))
+        r = place_search_again(places, tree, err);
     if (r < 0)
         return r;
-    return places->search->scan.n_found > 0 && is_found(places->search, path, st, out);
+    return tree->search->scan.n_found > 0 && is_found(tree->search, path, st, out);
 }
 
 static bool is_below(const char *path, const char *directory)
@@ -310,10 +319,10 @@ static bool is_below(const char *path, const char *directory)
     return n == 0 || (strncmp(path, directory, n) == 0 && path[n] == '/');
 }
 
-const struct protect_found *place_search_held(const struct places *places, const char *path,
+const struct protect_found *place_search_held(const struct place_tree *tree, const char *path,
                                               bool is_removing)
 {
-    const struct protect_scan *scan = &places->search->scan;
+    const struct protect_scan *scan = &tree->search->scan;
 
     for (size_t i = 0; i < scan->n_found; i++) {
         const struct protect_found *found = &scan->found[i];

@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
-#include "policy/glob.h"
+#include "glob/glob.h"
 
 #define PATTERN_MAX 1024
 

@@ -7,10 +7,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/printable.h"
-#include "tools/name_filter.h"
-#include "tools/search.h"
+#include "tools/search/name_filter.h"
+#include "tools/search/search.h"
 
 #define FOUND_MAX     100000 /* kept until they are sorted; beyond, they are only counted */
 #define LIMIT_DEFAULT 200
@@ -21,7 +21,7 @@ struct found {
 };
 
 struct globbing {
-    struct search search;
+    struct search_call search;
     struct name_filter *filter;
     bool by_name;
     struct found *found;
@@ -104,7 +104,7 @@ static int compare(const void *a, const void *b)
 
 static void write_text(const struct globbing *globbing, const char *pattern, size_t n_told)
 {
-    const struct search *search = &globbing->search;
+    const struct search_call *search = &globbing->search;
     struct buffer *text = &search->call->reply->text;
 
     for (size_t i = 0; i < n_told; i++) {
@@ -118,8 +118,8 @@ static void write_text(const struct globbing *globbing, const char *pattern, siz
         printable_append(text, search->place.path, strlen(search->place.path));
         buffer_append_string(text, search->options.includes_ignored
                                        ? "'.\n"
-                                       : "'. What .gitignore leaves out was not searched: "
-                                         "include_ignored does that.\n");
+                                       : "'. Files ignored by .gitignore were not searched: set "
+                                         "include_ignored to search them.\n");
     }
     if (globbing->n_matched > n_told)
         buffer_printf(text, "[%zu of %zu shown: raise limit, or narrow the pattern]\n", n_told,
@@ -129,7 +129,7 @@ static void write_text(const struct globbing *globbing, const char *pattern, siz
 
 static void write_structured(const struct globbing *globbing, const char *pattern, size_t n_told)
 {
-    const struct search *search = &globbing->search;
+    const struct search_call *search = &globbing->search;
     struct json_writer json;
 
     json_write_init(&json, &search->call->reply->structured, false);
@@ -178,7 +178,7 @@ static const char *split_absolute(const char *pattern, char **out_path)
 
 static int run(struct globbing *globbing, const char *pattern, const char *path, coop_error **err)
 {
-    struct search *search = &globbing->search;
+    struct search_call *search = &globbing->search;
     int r = search_init(search, search->call, path, err);
 
     if (r < 0)
@@ -189,8 +189,8 @@ static int run(struct globbing *globbing, const char *pattern, const char *path,
     r = name_filter_new(pattern, &globbing->filter, err);
     if (r < 0)
         return r;
-    return walk(&search->place, &search->options, &search->watch, each, globbing, &search->result,
-                err);
+    return walk_place(&search->place, &search->options, &search->watch, each, globbing,
+                      &search->result, err);
 }
 
 int tool_glob(struct tool_call *call, coop_error **err)

@@ -8,13 +8,13 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json/write.h"
 #include "base/media.h"
 #include "base/printable.h"
 #include "base/utf8.h"
-#include "tools/grep_file.h"
-#include "tools/name_filter.h"
-#include "tools/search.h"
+#include "tools/search/grep_file.h"
+#include "tools/search/name_filter.h"
+#include "tools/search/search.h"
 
 #define LIMIT_DEFAULT 200
 #define TEXT_MAX      60000 /* bytes of the reply */
@@ -25,7 +25,7 @@ enum output { OUTPUT_CONTENT, OUTPUT_FILES, OUTPUT_COUNT };
 static const char *const output_names[] = { "content", "files", "count" };
 
 struct grepping {
-    struct search search;
+    struct search_call search;
     struct name_filter *filter; /* NULL: every file */
     struct regex *regex;
     struct grep_reader reader;
@@ -178,7 +178,7 @@ static int grep_one(struct grepping *grepping, int fd, off_t size, coop_error **
 /* Another name of a file that is hidden is hidden too, which only the file itself tells. */
 static bool may_read(const struct grepping *grepping, const char *path)
 {
-    const struct search *search = &grepping->search;
+    const struct search_call *search = &grepping->search;
     auto_buffer struct buffer whole = { 0 };
     struct place place;
 
@@ -217,12 +217,12 @@ static int each(void *context, const struct walk_entry *entry, coop_error **err)
 
 static int grep_place(struct grepping *grepping, coop_error **err)
 {
-    struct search *search = &grepping->search;
+    struct search_call *search = &grepping->search;
     struct stat st;
 
     if (search->is_directory)
-        return walk(&search->place, &search->options, &search->watch, each, grepping,
-                    &search->result, err);
+        return walk_place(&search->place, &search->options, &search->watch, each, grepping,
+                          &search->result, err);
     auto_close int fd = place_open(&search->place, O_RDONLY, 0, err);
     if (fd < 0)
         return fd;
@@ -251,10 +251,12 @@ static void append_nothing_found(struct buffer *text, const struct grepping *gre
                       grepping->n_binary == 1 ? "is" : "are");
     buffer_append_string(text, ".");
     if (grepping->search.is_directory && !grepping->search.options.includes_ignored)
-        buffer_append_string(text, " What .gitignore leaves out was not searched: "
-                                   "include_ignored does that.");
+        buffer_append_string(
+            text,
+            " Files ignored by .gitignore were not searched: set include_ignored to search them.");
     if (strstr(pattern, "\\|") && !tool_flag(grepping->search.call, "literal", false))
-        buffer_append_string(text, " '\\|' is a plain bar here: alternatives are written 'a|b'.");
+        buffer_append_string(text,
+                             " '\\|' matches a literal bar here: write alternatives as 'a|b'.");
     buffer_append_char(text, '\n');
 }
 

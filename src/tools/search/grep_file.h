@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/regex.h"
-#include "tools/walk.h"
+#include "base/regex/regex.h"
+#include "tools/search/walk.h"
 
 #define GREP_BLOCK         (128 * 1024)
 #define GREP_LINE_MAX      (1024 * 1024)

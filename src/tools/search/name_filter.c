@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/find_bytes.h"
-#include "policy/glob.h"
+#include "glob/glob.h"
 
 #define BRACES_MAX 64
 
@@ -72,8 +72,7 @@ static int add_alternative(struct expansion *expansion, const char *text, const 
 
     if (expansion->n == NAME_FILTER_MAX)
         return fail_kind(err, COOP_ERROR_BAD_POLICY, EINVAL,
-                         "the braces of the pattern make more than %d patterns: use fewer "
-                         "alternatives",
+                         "the braces expand to more than %d patterns: use fewer alternatives",
                          NAME_FILTER_MAX);
     buffer_append(&one, text, (size_t)(open - text));
     buffer_append(&one, from, (size_t)(to - from));

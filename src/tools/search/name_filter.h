@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "coop/error.h"
-#include "tools/walk.h"
+#include "tools/search/walk.h"
 
 #define NAME_FILTER_MAX 256 /* patterns that the braces make */
 

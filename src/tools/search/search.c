@@ -28,9 +28,10 @@ static void make_prefix(struct buffer *out, const char *path)
         buffer_append_char(out, '/');
 }
 
-int search_init(struct search *search, struct tool_call *call, const char *path, coop_error **err)
+int search_init(struct search_call *search, struct tool_call *call, const char *path,
+                coop_error **err)
 {
-    *search = (struct search){ .call = call, .place.fd = -1 };
+    *search = (struct search_call){ .call = call, .place.fd = -1 };
     walk_watch_init(&search->watch, call);
     search->options.includes_ignored = tool_flag(call, "include_ignored", false);
     make_prefix(&search->prefix, path ? path : ".");
@@ -43,14 +44,14 @@ int search_init(struct search *search, struct tool_call *call, const char *path,
     return 0;
 }
 
-void search_done(struct search *search)
+void search_done(struct search_call *search)
 {
     buffer_done(&search->prefix);
     if (search->place.path)
         place_done(&search->place);
 }
 
-void search_join_path(struct buffer *out, const struct search *search, const char *path)
+void search_join_path(struct buffer *out, const struct search_call *search, const char *path)
 {
     size_t n = search->prefix.length;
 
@@ -61,7 +62,7 @@ void search_join_path(struct buffer *out, const struct search *search, const cha
     buffer_append_string(out, path);
 }
 
-void search_append_path(struct buffer *out, const struct search *search, const char *path)
+void search_append_path(struct buffer *out, const struct search_call *search, const char *path)
 {
     struct buffer joined = { 0 };
 
@@ -72,7 +73,7 @@ void search_append_path(struct buffer *out, const struct search *search, const c
     buffer_done(&joined);
 }
 
-void search_append_notes(struct buffer *out, const struct search *search)
+void search_append_notes(struct buffer *out, const struct search_call *search)
 {
     const struct walk_result *result = &search->result;
 

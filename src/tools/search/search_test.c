@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "test/tool_call.h"
-#include "tools/walk.h"
+#include "tools/search/walk.h"
 
 static void make_tree(void)
 {
@@ -272,7 +272,7 @@ TEST(says_what_is_wrong_with_a_pattern)
     CHECK(call_said("a '(' without its ')'"));
     CHECK(call(tool_grep, "{\"pattern\": \"foo(\", \"literal\": true}") == 0);
     CHECK(call(tool_grep, "{\"pattern\": \"zz\\\\|needle\"}") == 0);
-    CHECK(strstr(call_text(), "alternatives are written 'a|b'"));
+    CHECK(strstr(call_text(), "write alternatives as 'a|b'"));
     CHECK(call(tool_grep, "{\"pattern\": \"a\", \"glob\": \"{a**b,c}\"}") == -EINVAL);
 }
 

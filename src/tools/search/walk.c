@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "sys/kernel.h"
-#include "tools/gitignore.h"
-#include "tools/walk_ignore.h"
+#include "tools/search/gitignore.h"
+#include "tools/search/walk_ignore.h"
 
 #define READ_SIZE  (32 * 1024)
 #define PATH_SIZE  4096
@@ -345,8 +345,9 @@ static int run(struct walk *walk, walk_fn *each, void *context)
     return 0;
 }
 
-int walk(const struct place *place, const struct walk_options *options, struct walk_watch *watch,
-         walk_fn *each, void *context, struct walk_result *result, coop_error **err)
+int walk_place(const struct place *place, const struct walk_options *options,
+               struct walk_watch *watch, walk_fn *each, void *context, struct walk_result *result,
+               coop_error **err)
 {
     size_t n = strlen(place->below);
     auto_free struct walk *walk = calloc(1, sizeof *walk);

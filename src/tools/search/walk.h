@@ -3,7 +3,7 @@
  *
  *   struct walk_watch watch;
  *   walk_watch_init(&watch, call);
- *   walk(&place, &options, &watch, each, context, &result, &err);
+ *   walk_place(&place, &options, &watch, each, context, &result, &err);
  *
  * By descriptor: a directory is opened by its name in the one above, and never if it is a link. What
  * place.h hides is not there, nor is `.git`, nor what .gitignore leaves out, unless it is asked for.
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/place.h"
+#include "tools/path/place.h"
 #include "tools/tool.h"
 
 #define WALK_ENTRIES_MAX 1000000
@@ -58,8 +58,9 @@ struct walk_result {
 };
 
 /* `place` is a directory. -ECANCELED: somebody did not want it any more. */
-int walk(const struct place *place, const struct walk_options *options, struct walk_watch *watch,
-         walk_fn *each, void *context, struct walk_result *result, coop_error **err);
+int walk_place(const struct place *place, const struct walk_options *options,
+               struct walk_watch *watch, walk_fn *each, void *context, struct walk_result *result,
+               coop_error **err);
 
 /* Opens a regular file; -errno, and -EINVAL for anything else. Never hangs. */
 int walk_open_file(int directory_fd, const char *name, struct stat *st);

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "tools/gitignore.h"
-#include "tools/place.h"
+#include "tools/path/place.h"
+#include "tools/search/gitignore.h"
 
 #define WALK_IGNORE_FILE    ".gitignore"
 #define WALK_IGNORE_EXCLUDE ".git/info/exclude"
